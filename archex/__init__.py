@@ -1,0 +1,1 @@
+"""archex: a declarative framework for exploring GPU architectures."""

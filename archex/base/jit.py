@@ -1,0 +1,58 @@
+"""One switch and one cache for everything compiled.
+
+`jit` compiles with numba, or returns the function unchanged under `ARCHEX_JIT=0`, so that one source serves both and a
+debugger can stop inside. The cache folder is named by a hash of every compiled source, the library versions and the
+bounds-check mode: numba's own key is the defining file only and would serve stale helpers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+COMPILED = os.environ.get("ARCHEX_JIT", "1") != "0"
+_ROOT = Path(__file__).resolve().parents[1]
+#: Folders whose sources take part in compiled code.
+_SOURCES = ("base", "engine", "programs")
+
+
+def _fingerprint() -> str:
+    import llvmlite
+    import numba
+    import numpy
+
+    digest = hashlib.sha256()
+    versions = (sys.version, numba.__version__, llvmlite.__version__, numpy.__version__)
+    digest.update(repr((versions, os.environ.get("NUMBA_BOUNDSCHECK"))).encode())
+    for folder in _SOURCES:
+        for path in sorted((_ROOT / folder).rglob("*.py")):
+            digest.update(str(path.relative_to(_ROOT)).encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Where compiled code is kept: `$ARCHEX_CACHE` or the user's cache folder, one folder a state of the sources."""
+    base = os.environ.get("ARCHEX_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "archex")
+    return Path(base) / "jit" / _fingerprint()
+
+
+if COMPILED:
+    import numba
+    from numba.core import config as _config
+
+    _config.CACHE_DIR = str(cache_folder())
+
+    def jit(function: Any = None, **options: Any) -> Any:
+        """Compile with numba (no Python fallback, numpy's division rules, cached on disk)."""
+        settings = {"cache": True, "error_model": "numpy"} | options
+        return numba.njit(**settings)(function) if function is not None else numba.njit(**settings)
+
+else:
+
+    def jit(function: Any = None, **options: Any) -> Any:
+        """Leave the function as it is."""
+        return function if function is not None else (lambda f: f)

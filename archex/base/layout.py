@@ -1,0 +1,83 @@
+"""The tables that lowering and tracing hand to the engine: column numbers, kinds and flags, nothing else.
+
+Machine code is `code: int32[n, CODE_COLUMNS]`, one row a wave-instruction; blocks are `block_start: int32[blocks + 1]`.
+Dependences are by scoreboard *token*: a number per group of registers that become ready together (all registers one
+instruction writes share a token; a register written in two places joins their tokens). Cycles are the compute units'.
+"""
+
+# --- columns of a machine instruction
+KIND = 0  # what the engine does, below
+PIPE = 1  # execution pipe, index into the device's pipe table
+PIPE_ALTERNATIVE = 2  # second pipe that may take it, -1 none
+INTERVAL = 3  # cycles the pipe is held
+LATENCY = 4  # cycles from issue to result, for results of fixed latency
+DST0 = 5  # token written, -1 none
+DST1 = 6  # second token written (a predicate beside a value), -1 none
+SRC0 = 7  # tokens read, SRC0..SRC0+5, -1 none, packed to the front (the guard's predicate is one of them)
+SRC_COUNT = 6
+RECORD = 13  # ordinal of the memory record within the block's records, -1 none
+BYTES = 14  # bytes a lane moves
+OFFSET = 15  # private memory: byte offset of the slot in a thread's frame; constant loads: offset in the bank
+FLAGS = 16
+ADDRESS = 17  # byte address in the code
+CLASS = 18  # instruction class for counters and latencies, index into `CLASSES`
+LINE = 19  # source line
+CODE_COLUMNS = 20
+
+# --- kinds
+ARITHMETIC = 0
+LOAD = 1  # global memory
+STORE = 2
+ATOMIC = 3  # returns a value
+REDUCE = 4  # atomic without a result
+LOCAL_LOAD = 5
+LOCAL_STORE = 6
+LOCAL_ATOMIC = 7
+PRIVATE_LOAD = 8  # spill code and private arrays; with RECORD -1 every lane uses slot OFFSET
+PRIVATE_STORE = 9
+CONSTANT_LOAD = 10  # uniform, through the constant/scalar cache
+CROSS_LANE = 11  # shuffles: result after LATENCY, through the pipe shared by the compute unit
+BARRIER = 12
+BRANCH = 13
+EXIT = 14
+FENCE = 15
+MATRIX = 16
+ASYNC_COPY = 17
+ASYNC_WAIT = 18
+
+# --- flags
+BYPASS = 1  # a load that does not look in the vector cache
+GUARDED = 2
+UNIFORM = 4  # runs on the scalar/uniform unit
+LAST_OF_SOURCE = 8  # last machine instruction of one source operation
+DEVICE_SCOPE = 16  # fence at device scope or wider
+READ_ONLY = 32
+
+CLASSES = (
+    "integer", "integer_multiply", "float32", "float16", "float64", "special", "convert", "predicate", "move", "branch", "barrier",
+    "global_load", "global_store", "atomic", "local_load", "local_store", "private", "constant", "cross_lane", "fence", "matrix", "async_copy", "other",
+)  # fmt: skip
+
+# --- trace rings: what the interpreter hands over per wave context (all waves resident or waiting to start)
+# blocks:  int32[contexts, BLOCK_RING, 2]   one entry a basic block executed: (block index, active lanes)
+# records: int64[contexts, RECORD_RING, 4]  one a memory operation with a memory slot, in slot order within the block
+# pool:    int64[contexts, POOL_RING, wave_width]  addresses of scattered records (inactive lanes: -1)
+# cursor:  int64[contexts, CURSOR_COLUMNS]  ring positions, ever-increasing; index = position & (ring - 1); rings are powers of 2
+BLOCK_INDEX = 0
+BLOCK_LANES = 1
+RECORD_KIND = 0  # NO_ACCESS, AFFINE or SCATTERED
+RECORD_BASE = 1  # affine: address of lane 0 (even when inactive); scattered: position in the pool
+RECORD_STRIDE = 2  # affine: bytes from a lane to the next
+RECORD_MASK = 3  # active lanes, bit a lane
+RECORD_COLUMNS = 4
+NO_ACCESS = 0
+AFFINE = 1
+SCATTERED = 2
+BLOCK_TAIL = 0  # written by the interpreter
+BLOCK_HEAD = 1  # consumed by the engine
+RECORD_TAIL = 2
+RECORD_HEAD = 3
+POOL_TAIL = 4
+POOL_HEAD = 5
+FINISHED = 6  # 1 once the wave's trace is complete (nothing will follow BLOCK_TAIL)
+CURSOR_COLUMNS = 8

@@ -1,0 +1,1 @@
+"""How time passes: the compiled event-driven core."""

@@ -1,0 +1,1 @@
+"""What work is: programs, their clean-up, their execution into traces."""
