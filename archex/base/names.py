@@ -1,0 +1,58 @@
+"""Names and content hashes shared by every floor.
+
+In: dotted paths, values, source files. Out: joined paths, canonical JSON, hashes. A fingerprint is of *content*: two spellings of one
+value (64 MiB, 67108864) hash alike because values are hashed, not text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+
+
+def join(*parts: str | int) -> str:
+    """`join('l2', 'levels', 0, 'size')` -> `l2.levels[0].size`; empty parts vanish."""
+    path = ""
+    for part in parts:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif part:
+            path += ("." if path else "") + part
+    return path
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: attrs classes become maps with their class name, tuples lists, floats stay exact."""
+    if attrs.has(type(value)):
+        fields = {field.name: plain(getattr(value, field.name)) for field in attrs.fields(type(value))}
+        return {"": type(value).__name__} | fields
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items = [plain(item) for item in value]
+        return sorted(items, key=repr) if isinstance(value, (set, frozenset)) else items
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def content_hash(value: Any) -> str:
+    """A short hash of a value's content."""
+    return hashlib.sha256(json.dumps(plain(value), sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:16]
+
+
+def source_hash(files: Iterable[str | Path]) -> str:
+    """A short hash of the files' contents, in the given order, whatever their places."""
+    digest = hashlib.sha256()
+    for file in files:
+        content = Path(file).read_bytes()
+        digest.update(len(content).to_bytes(8, "little") + content)
+    return digest.hexdigest()[:16]
