@@ -1,0 +1,57 @@
+# One command each; every target sets up what it needs. Only Python 3.11+ and make must be there.
+#   make run                         the main job: the smoke suite on one device, as a table and as Parquet
+#   make run ARGS="device=mi300a"    the same with your own overrides
+#   make test                        every test; `make quick` leaves out the slow ones
+#   make check                       lint, format and types
+#   make docs                        the documentation as a site in site/
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+ARGS   ?= device=h200 suite=smoke
+# Two workers; a file's tests stay together, so that each compiled function is built in one place.
+PYTEST ?= -n 2 --dist loadfile
+
+.PHONY: run test quick check format docs clean
+.DEFAULT_GOAL := run
+
+run: $(VENV)/.run
+	$(BIN)/archex run $(ARGS)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PYTEST)
+
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "not slow" $(PYTEST)
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "archex needs Python 3.11 or newer, not " + sys.version.split()[0] + ": make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+# A stamp is older than pyproject.toml when the dependencies may have changed.
+$(VENV)/.run: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
