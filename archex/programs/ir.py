@@ -24,6 +24,15 @@ class Space(IntEnum):
     GENERIC = 6
 
 
+#: Where the spaces stand in generic addresses: window + offset within the space. Buffers lie below all of them.
+#: Recorded addresses of `LOCAL` and `PRIVATE` operations are offsets within their space; generic ones carry the window.
+LOCAL_WINDOW = 0x7F00_0000_0000
+PRIVATE_WINDOW = 0x7E00_0000_0000
+MODULE_WINDOW = 0x7D00_0000_0000  # variables of the module in global space, at `Symbol.offset`
+CONSTANT_WINDOW = 0x7C00_0000_0000  # variables in constant space; `CONSTANT` operations use the bare offset
+PARAMETER_WINDOW = 0x7B00_0000_0000
+
+
 class Register(NamedTuple):
     """A virtual register as an operand."""
 
