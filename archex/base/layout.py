@@ -52,6 +52,8 @@ UNIFORM = 4  # runs on the scalar/uniform unit
 LAST_OF_SOURCE = 8  # last machine instruction of one source operation
 DEVICE_SCOPE = 16  # fence at device scope or wider
 READ_ONLY = 32
+FLOAT_ATOMIC = 64  # an atomic on floating-point values
+COMPARE_AND_SWAP = 128  # an atomic compare-and-swap
 
 CLASSES = (
     "integer", "integer_multiply", "float32", "float16", "float64", "special", "convert", "predicate", "move", "branch", "barrier",

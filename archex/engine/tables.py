@@ -1,0 +1,263 @@
+"""What the engine is given: finished numbers (cycles of the compute units' clock, bytes, counts) in vectors and tables.
+
+In: assembly fills `DeviceTables`, lowering `ProgramTables`, the driver `Geometry`. Out: counters by the names in `COUNTERS`,
+return codes. No strings, no hertz, no vendor. Latencies are *from issue to result with nothing else going on*, as a pointer
+chase measures them, so a number here is the number a microbenchmark prints; queueing comes on top.
+A vector is `float64[N]`, its columns are the constants before it. Unused rates are 0 (= unlimited).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+# --- device: one vector
+UNITS = 0  # compute units
+WAVE_WIDTH = 1  # lanes of a wave, 32 or 64
+LAUNCH_CYCLES = 2  # cycles before the first workgroup starts (part of `cycles`)
+DRAIN_CYCLES = 3  # cycles after the last write retired (part of `cycles`)
+FILL_INTERVAL = 4  # cycles between two workgroup starts, device-wide, while the device fills for the first time
+START_INTERVAL = 5  # ... once slots are being re-used
+RELAUNCH_CYCLES = 6  # cycles from a workgroup's end until the next one runs in its place
+DEVICE_COLUMNS = 8
+
+# --- unit: the compute unit, one vector (all units alike)
+SCHEDULERS = 0
+SLOTS = 1  # wave slots of a scheduler
+ISSUE_PERIOD = 2  # a scheduler looks for work every so many cycles
+ISSUE_WIDTH = 3  # instructions it starts then, each of another wave and on another pipe
+GUARD_EXTRA = 4  # a predicate as a guard or branch condition is ready so much later than as a value
+QUEUED_EXTRA = 5  # an instruction for a queued pipe reads a fixed-latency result so much later
+BRANCH_TAKEN = 6  # cycles until a wave issues again after a taken branch (beside instruction fetch)
+BRANCH_NOT_TAKEN = 7
+DIVERGENCE_CYCLES = 8  # cycles added when the set of active lanes changes at a block's entry
+BARRIER_BASE = 9  # a barrier releases BARRIER_BASE + BARRIER_WAVE x waves cycles after the last arrival
+BARRIER_WAVE = 10
+FENCE_UNIT = 11  # fence within the compute unit, nothing outstanding
+FENCE_DEVICE = 12  # fence at device scope or wider
+QUEUE_ENTRIES = 13  # memory instructions (of any kind) a scheduler can have waiting for a port
+GLOBAL_PORT = 14  # which of the unit's ports (0..3) global memory instructions pass
+LOCAL_PORT = 15  # ... local memory instructions
+CROSS_LANE_PORT = 16  # ... cross-lane instructions; -1: only the pipe named in the code
+OPERANDS_PER_CYCLE = 17  # register operands read a cycle and scheduler; 0 unlimited
+WAVE_START = 18  # cycles from a workgroup's start to its first instruction's issue (before instruction fetch)
+WAVE_INTERVAL = 19  # lone-wave gap: cycles at least between two issues of one wave (1 = back to back)
+BRANCH_INTERVAL = 20  # cycles at least between two taken branches of a scheduler; 0 none
+UNIT_COLUMNS = 24
+
+# --- pipes: one row an execution pipe, in the order of the code's PIPE numbers
+PIPE_SCOPE = 0  # 0 one for each scheduler, 1 one for the compute unit
+PIPE_REASON = 1  # stall reason of a wave that waits for a result of this pipe (DEPENDENCY, LOCAL_MEMORY, MATRIX, ...)
+PIPE_QUEUE = 2  # instructions that may wait before the pipe without holding their wave; 0: issue waits for the pipe
+PIPE_QUEUED = 3  # 1: results come by scoreboard (variable latency), see QUEUED_EXTRA
+PIPE_COLUMNS = 6
+
+# --- local memory: one vector
+LOCAL_LATENCY_4 = 0  # conflict-free load, lanes of up to 4 bytes
+LOCAL_LATENCY_8 = 1
+LOCAL_LATENCY_16 = 2
+LOCAL_BANKS = 3
+LOCAL_BANK_BYTES = 4
+LOCAL_ATOMIC_LATENCY = 5  # conflict-free atomic with a result
+LOCAL_ATOMIC_LANE = 6  # cycles the port is held for each further lane on the same address or bank
+LOCAL_ATOMIC_EXTRA = 7  # latency for each further lane on the same address or bank
+LOCAL_FLOAT_ATOMIC = 8  # multiple of the above that a floating-point atomic (a compare-and-swap loop) costs
+LOCAL_CONFLICT_EXTRA = 9  # latency for each wavefront after the first
+LOCAL_COLUMNS = 12
+
+# --- constant cache: one vector
+CONSTANT_NEAR_BYTES = 0  # first level
+CONSTANT_MIDDLE_BYTES = 1  # second level
+CONSTANT_MIDDLE_EXTRA = 2  # cycles over the code's LATENCY when the first level misses
+CONSTANT_COLD_EXTRA = 3  # ... when nothing holds the line (first touch on this compute unit)
+CONSTANT_LINE = 4
+CONSTANT_COLUMNS = 6
+
+# --- instruction fetch: one vector
+FETCH_BUFFER = 0  # bytes of code held next to a scheduler
+FETCH_NEAR_BYTES = 1  # instruction cache of the compute unit
+FETCH_MIDDLE_BYTES = 2  # next level
+FETCH_LINE = 3  # bytes a line
+FETCH_NEAR_CYCLES = 4  # cycles for a line that the near cache has and the buffer has not, sequential code
+FETCH_MIDDLE_CYCLES = 5  # ... that the middle level has
+FETCH_FAR_CYCLES = 6  # ... from memory, once streaming (prefetched)
+FETCH_JUMP_CYCLES = 7  # a jump outside the buffer that hits the near cache
+FETCH_COLD_CYCLES = 8  # the very first line of a kernel on a compute unit
+FETCH_COLD_NEXT = 9  # each following line while cold
+FETCH_COLUMNS = 12
+
+# --- levels: one row a cache level of the memory path, the vector cache first
+LEVEL_INSTANCES = 0
+LEVEL_SLICES = 1  # slices an instance (address-interleaved, each with its own sets and service)
+LEVEL_SETS = 2  # sets a slice (any count)
+LEVEL_WAYS = 3
+LEVEL_LINE = 4  # bytes
+LEVEL_SECTOR = 5  # bytes; = line where not sectored
+LEVEL_LATENCY = 6  # load-to-use cycles of a hit here, from issue
+LEVEL_WRITE = 7  # WRITE_* below
+LEVEL_PENDING = 8  # misses (lines) an instance can have outstanding; 0 unlimited
+LEVEL_READ_LEAST = 9  # a slice is held for max(READ_LEAST, READ_SECTOR x sectors) by a read of a line
+LEVEL_READ_SECTOR = 10
+LEVEL_WRITE_BASE = 11  # ... WRITE_BASE + WRITE_SECTOR x sectors by a write of a line
+LEVEL_WRITE_SECTOR = 12
+LEVEL_ATOMIC_LEAST = 13  # ... by an atomic on a line: max(ATOMIC_LEAST, ATOMIC_SAME x lanes on one address, ATOMIC_WORD x words)
+LEVEL_ATOMIC_SAME = 14
+LEVEL_ATOMIC_WORD = 15
+LEVEL_ATOMIC_FLOAT = 16  # as ATOMIC_SAME, floating point
+LEVEL_PARTITIONS = 17  # partitions of an instance (1 none): a line has a home in one; slices are divided among them
+LEVEL_FAR_EXTRA = 18  # latency when the line is only in the far partition
+LEVEL_COPY_NEAR = 19  # 1: a far line read is copied into the near partition
+LEVEL_PORT_READ = 20  # bytes a cycle to one upstream cache (or compute unit)
+LEVEL_PORT_WRITE = 21  # bytes a cycle from it
+LEVEL_PORT_WRITE_LINE = 22  # cycles at least a written line at that port
+LEVEL_GROUP_READ = 23  # bytes a cycle to a group of compute units (`unit_group`)
+LEVEL_GROUP_WRITE = 24
+LEVEL_TOTAL_READ = 25  # bytes a cycle to all (of one instance)
+LEVEL_TOTAL_WRITE = 26
+LEVEL_LINES_PER_CYCLE = 27  # vector cache: tags looked up a cycle
+LEVEL_BANKS = 28  # vector cache: data banks read a cycle (0: no bank rule)
+LEVEL_BANK_BYTES = 29
+LEVEL_TAG_EXTRA = 30  # vector cache: latency for each tag cycle after the first
+LEVEL_DATA_EXTRA = 31  # ... for each data cycle after the first
+LEVEL_STORE_LINE_CYCLES = 32  # vector cache: port cycles for each distinct line of a divergent store
+LEVEL_HASHED = 33  # 1: slices are chosen by a hash of the line, 0: by its low bits
+LEVEL_HIT_UPDATE = 34  # 1: a write-through store updates (keeps) a line held here, 0: it invalidates it
+LEVEL_FETCH_SECTORS = 35  # sectors at least fetched from below on a miss, aligned (1: only what was asked for)
+LEVEL_COLUMNS = 40
+WRITE_THROUGH = 0  # no allocation
+WRITE_BACK = 1  # allocates without fetching whole sectors
+WRITE_THROUGH_ALLOCATE = 2
+
+# --- dram: one vector
+DRAM_CHANNELS = 0
+DRAM_BYTES = 1  # bytes a cycle, all channels together
+DRAM_ACCESS = 2  # bytes moved at least by one access
+DRAM_LATENCY = 3  # load-to-use cycles from issue
+DRAM_ACTIVATES = 4  # row activations a cycle, all channels together; 0 unlimited
+DRAM_ROW = 5  # bytes a row
+DRAM_TURNAROUND = 6  # cycles a channel loses when it changes between reads and writes
+DRAM_WRITE_BATCH = 7  # writes (of DRAM_ACCESS bytes) a channel collects before it turns around
+DRAM_CHUNK = 8  # bytes in a row on one channel (parameter of the usual `map_address`)
+DRAM_BANKS = 9  # banks a channel, each with one open row
+DRAM_COLUMNS = 12
+
+# --- translation: one vector; 0 entries: none
+TRANSLATION_ENTRIES = 0
+TRANSLATION_PAGE = 1  # bytes
+TRANSLATION_MISS = 2  # cycles added
+TRANSLATION_COLUMNS = 4
+
+
+class DeviceTables(NamedTuple):
+    """A device as numbers. `start_cost` rows (waves of a workgroup, cycles a compute unit needs to start it), increasing, interpolated."""
+
+    device: np.ndarray  # float64[DEVICE_COLUMNS]
+    unit: np.ndarray  # float64[UNIT_COLUMNS]
+    pipes: np.ndarray  # float64[pipes, PIPE_COLUMNS]
+    local_memory: np.ndarray  # float64[LOCAL_COLUMNS]
+    constant: np.ndarray  # float64[CONSTANT_COLUMNS]
+    fetch: np.ndarray  # float64[FETCH_COLUMNS]
+    levels: np.ndarray  # float64[levels, LEVEL_COLUMNS]
+    dram: np.ndarray  # float64[DRAM_COLUMNS]
+    translation: np.ndarray  # float64[TRANSLATION_COLUMNS]
+    start_cost: np.ndarray  # float64[n, 2]
+    level_instance: np.ndarray  # int64[levels, units]: the instance of each level that a compute unit uses
+    unit_partition: np.ndarray  # int64[units]: near partition within its instance
+    unit_group: np.ndarray  # int64[units]: group that shares LEVEL_GROUP_* rates
+    unit_order: np.ndarray  # int64[units]: order in which an empty device is filled
+    unit_die: np.ndarray  # int64[units]: die of the compute unit (0 where there is one)
+
+
+class ProgramTables(NamedTuple):
+    """One lowered program: `layout` machine code, the first row of each block (and the end), recorded accesses a block, tokens a wave.
+
+    `code_bytes`: size of the code. `private_bytes`: a thread's frame (spill slots and private arrays).
+    """
+
+    code: np.ndarray  # int32[n, layout.CODE_COLUMNS]
+    block_start: np.ndarray  # int32[blocks + 1]
+    block_records: np.ndarray  # int32[blocks]
+    tokens: int
+    code_bytes: int = 0
+    private_bytes: int = 0
+
+
+class Geometry(NamedTuple):
+    """One launch: how many workgroups of how many waves, how many of them one compute unit holds, active lanes of a workgroup."""
+
+    workgroups: int
+    waves_per_workgroup: int
+    workgroups_per_unit: int
+    threads_per_workgroup: int
+
+
+# --- stall reasons: every cycle of a resident wave is charged to exactly one
+STALL_MEMORY = 0
+STALL_LOCAL_MEMORY = 1
+STALL_DEPENDENCY = 2
+STALL_EXECUTION_UNIT = 3
+STALL_MEMORY_QUEUE = 4
+STALL_BARRIER = 5
+STALL_FETCH = 6
+STALL_DISPATCH = 7
+STALL_DRAIN = 8
+STALL_FENCE = 9
+STALL_MATRIX = 10
+STALL_BRANCH = 11
+STALL_NOT_SELECTED = 12
+SELECTED = 13
+REASONS = 14
+REASON_NAMES = (
+    "memory", "local_memory", "dependency", "execution_unit", "memory_queue", "barrier", "fetch", "dispatch", "drain", "fence",
+    "matrix", "branch", "not_selected", "selected",
+)  # fmt: skip
+
+# --- counters: name, unit, meaning; index = position
+COUNTERS: tuple[tuple[str, str, str], ...] = (
+    ("wave_instructions", "instructions", "instructions issued, a wave each"),
+    ("lane_instructions", "instructions", "the same times active lanes"),
+    ("matrix_instructions", "instructions", "matrix operations issued"),
+    ("matrix_cycles", "cycles", "cycles in which a matrix pipe was held, summed over pipes"),
+    ("global_load_requests", "instructions", "global load instructions with an active lane"),
+    ("global_load_sectors", "sectors", "sectors (32 bytes where the vector cache is not sectored finer) they touch"),
+    ("global_store_requests", "instructions", "global store instructions with an active lane"),
+    ("global_store_sectors", "sectors", "sectors they touch"),
+    ("atomic_requests", "instructions", "global atomics, with or without result"),
+    ("atomic_lanes", "operations", "their active lanes"),
+    ("private_load_requests", "instructions", "loads of private memory (spills, private arrays)"),
+    ("private_store_requests", "instructions", "stores to private memory"),
+    ("local_memory_wavefronts", "cycles", "passes through the local memory's banks"),
+    ("local_memory_conflicts", "cycles", "passes beyond those a conflict-free access of its width needs"),
+    ("vector_cache_lookups", "sectors", "sectors looked up in the vector cache"),
+    ("vector_cache_hits", "sectors", "sectors found there, or already on their way"),
+    ("l2_read_sectors", "sectors", "sectors read at the second level"),
+    ("l2_write_sectors", "sectors", "sectors written there, atomics included"),
+    ("l2_lookups", "sectors", "sectors looked up there (reads, writes, atomics)"),
+    ("l2_hits", "sectors", "sectors found there"),
+    ("memory_side_cache_lookups", "sectors", "sectors looked up at the third level"),
+    ("memory_side_cache_hits", "sectors", "sectors found there"),
+    ("dram_read_bytes", "bytes", "bytes read from memory"),
+    ("dram_write_bytes", "bytes", "bytes written to memory"),
+    ("dram_activates", "rows", "rows opened"),
+    ("far_sectors", "sectors", "sectors fetched from a far partition"),
+    ("translation_misses", "accesses", "address translations that missed"),
+    ("fetch_misses", "lines", "instruction lines that the near cache lacked"),
+    ("barriers", "instructions", "barrier instructions, a wave each"),
+    ("workgroups_started", "workgroups", "workgroups started"),
+    ("workgroups_finished", "workgroups", "workgroups finished"),
+    ("waves_finished", "waves", "waves finished"),
+    ("resident_wave_cycles", "cycles", "cycles of residence summed over waves (from start to the workgroup's end)"),
+    ("issue_slots_used", "slots", "issue slots used"),
+    ("divergent_blocks", "blocks", "blocks entered with another set of lanes than the block before"),
+)  # fmt: skip
+COUNTER_INDEX = {name: index for index, (name, _, _) in enumerate(COUNTERS)}
+
+# --- return codes of a run
+RUNNING = 0  # internal
+DONE = 1  # every workgroup of the launch has finished
+NEED_WORKGROUPS = 2  # a compute unit has room, the grid has more, and no started slot is queued: start some in free slots
+NEED_TRACE = 3  # a wave's rings ran dry before its end: refill the slots requested
+WINDOW = 4  # a stop condition was reached
+STUCK = 5  # nothing can issue: every wave waits at a barrier that others never reach
+BAD_POLICY = 6  # a policy returned a value outside its range (`Engine.fault` names it)
