@@ -20,6 +20,7 @@ class Problem(NamedTuple):
 
     path: dotted, as in overrides and `show`. value: what stood there (`ABSENT` if nothing). rule: what should hold, as a
     sentence without a capital. choices: what may stand there. suggestion: the nearest choice. source: file it came from.
+    combined: the value is right by itself (known key, type, unit, range) and wrong beside others; in a sweep that is one point's failure.
     """
 
     path: str
@@ -28,6 +29,7 @@ class Problem(NamedTuple):
     choices: Sequence[str] = ()
     suggestion: str | None = None
     source: str | None = None
+    combined: bool = False
 
     def __str__(self) -> str:
         shown = "" if self.value is ABSENT else f" {_show(self.value)}"

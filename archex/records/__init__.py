@@ -1,0 +1,1 @@
+"""Floor 5: rows, where they come from and where they are kept."""
