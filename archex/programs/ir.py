@@ -11,6 +11,13 @@ from typing import NamedTuple
 
 import attrs
 
+#: Generic addresses: each space with an address of its own is a window; buffers of a launch lie below all of them.
+PARAMETER_WINDOW = 0x7B00_0000_0000
+CONSTANT_WINDOW = 0x7C00_0000_0000
+VARIABLE_BASE = 0x7D00_0000_0000  # a program's own global variables: `Symbol.offset` is the address itself
+PRIVATE_WINDOW = 0x7E00_0000_0000
+LOCAL_WINDOW = 0x7F00_0000_0000
+
 
 class Space(IntEnum):
     """Where a memory operation goes. `LOCAL` is the workgroup's on-chip memory, `PRIVATE` a thread's own."""
@@ -65,7 +72,10 @@ class Operation:
     operations src[0] is the address base and the rest are the data; `offset` is added to the base.
     guard: predicate register that enables the operation, or None; `guard_negated` inverts it.
     width: bytes an element; vector: elements. target: label ids of a branch (block indices once blocks are built).
-    line: the source line, for messages. memory_slot: ordinal among its block's recorded memory operations, or -1.
+    line, opcode: the source line and the operation's spelling there, for messages.
+    memory_slot: ordinal among its block's recorded memory operations, or -1.
+    groups: lengths of the operand groups in `src` of matrix operations. source_offset: added to the second address of copies.
+    What each operation reads and writes is listed in `archex/programs/README.md`.
     """
 
     op: str
@@ -84,6 +94,9 @@ class Operation:
     target: tuple[int, ...] = ()
     line: int = 0
     memory_slot: int = -1
+    opcode: str = ""
+    groups: tuple[int, ...] = ()
+    source_offset: int = 0
 
 
 @attrs.define(slots=True)
@@ -91,13 +104,15 @@ class Block:
     """A basic block: straight-line operations; the last may be `branch`, `branch_index`, `exit` or `return`.
 
     A guarded `branch` (the lanes whose guard holds go to target[0]) falls through to `next`; `exit` guarded likewise.
-    reconverge: index of the immediate post-dominator block, -1 at the exit.
+    An unguarded `branch` or `exit` has `next` -1; a block without either runs on into `next`.
+    reconverge: index of the immediate post-dominator block, -1 at the exit. pragmas: `nounroll` and kin, on a loop's first block.
     """
 
     operations: list[Operation] = attrs.field(factory=list)
     next: int = -1
     reconverge: int = -1
     label: str = ""
+    pragmas: tuple[str, ...] = ()
 
 
 @attrs.define(slots=True)
@@ -130,6 +145,7 @@ class Function:
 
     local_bytes: static workgroup memory; private_bytes: a thread's declared private memory.
     Workgroup variables lie from offset 0 of the local space, then dynamic memory (extern arrays) behind them.
+    max_threads, required_threads, min_groups, max_registers, required_cluster: what the source promises or asks for.
     """
 
     name: str
@@ -142,6 +158,9 @@ class Function:
     private_bytes: int = 0
     max_threads: int | None = None
     required_threads: tuple[int, int, int] | None = None
+    min_groups: int | None = None
+    max_registers: int | None = None
+    required_cluster: tuple[int, int, int] | None = None
     source: str = ""
 
     def new_register(self, dtype: str, name: str = "") -> Register:
