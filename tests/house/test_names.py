@@ -44,9 +44,7 @@ def identifiers(source: Source) -> Iterator[tuple[str, int]]:
             yield node.attr, line
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name, line
-        elif isinstance(node, ast.arg):
-            yield node.arg, line
-        elif isinstance(node, ast.keyword) and node.arg:
+        elif isinstance(node, ast.arg) or (isinstance(node, ast.keyword) and node.arg):
             yield node.arg, line
         elif isinstance(node, ast.alias):
             yield node.asname or node.name.split(".")[-1], line
