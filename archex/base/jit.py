@@ -43,6 +43,7 @@ def cache_folder() -> Path:
 if COMPILED:
     import numba
     from numba.core import config as _config
+    from numba.extending import intrinsic
 
     _config.CACHE_DIR = str(cache_folder())
 
@@ -51,8 +52,28 @@ if COMPILED:
         settings = {"cache": True, "error_model": "numpy"} | options
         return numba.njit(**settings)(function) if function is not None else numba.njit(**settings)
 
+    @intrinsic
+    def _data(context: Any, array: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return context.make_array(signature.args[0])(context, builder, args[0]).data
+
+        return numba.types.CPointer(array.dtype)(array), code
+
+    @jit
+    def unowned(array: Any) -> Any:
+        """A flat view that takes no part in reference counting.
+
+        Every call that hands an ordinary array on may count it up and down atomically (10 ns); make these views once, at the
+        outermost compiled function, from flattened arrays that its caller keeps alive.
+        """
+        return numba.carray(_data(array), array.size)
+
 else:
 
     def jit(function: Any = None, **options: Any) -> Any:
         """Leave the function as it is."""
         return function if function is not None else (lambda f: f)
+
+    def unowned(array: Any) -> Any:
+        """The array itself."""
+        return array
