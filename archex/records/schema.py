@@ -22,7 +22,7 @@ _IDENTITY = (
     Column("suite", "text", "", "name of the suite, or of the folder given as suite.path"),
     Column("variant", "text", "", "of the launch's alternative programs, the one that this row ran"),
     Column("device", "text", "", "the device chosen"),
-    Column("overrides", "text", "", "what the command line set on it, one KEY=VALUE after the other"),
+    Column("overrides", "text", "", "what the command line set on it: KEY=VALUE, KEY=VALUE"),
     Column("point_id", "text", "", "hash of the design, the program, how it was run and archex's sources: what a resumed run looks for"),
     Column("device_fingerprint", "text", "", "hash of the described device and of the sources of the parts it uses"),
     Column("program_fingerprint", "text", "", "hash of PTX, geometry, arguments and seed"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import time
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
@@ -55,30 +56,43 @@ def replace(path: Path, content: bytes | memoryview) -> None:
 
 
 class Dataset:
-    """A folder of shards with one writer; rows wait in memory until a shard is full or `flush` is called."""
+    """A folder of shards with one writer. Rows come in any order and stand in that of their index.
 
-    def __init__(self, folder: Path, provenance: dict[str, str] | None = None) -> None:
+    A shard is written when it is full, and meanwhile every `patience` seconds under the same name, so that a killed run loses little.
+    """
+
+    def __init__(self, folder: Path, provenance: dict[str, str] | None = None, patience: float = 30.0) -> None:
         self.folder = folder
         self._provenance = provenance
-        self._waiting: list[dict[str, Any]] = []
-        self._shards = len(shards(folder)) if folder.is_dir() else 0
+        self._patience = patience
+        self._first = len(shards(folder)) if folder.is_dir() else 0
+        self._rows: dict[int, dict[int, dict[str, Any]]] = {}  # shard -> index -> row
+        self._names: dict[int, str] = {}
+        self._changed: set[int] = set()
+        self._written = time.monotonic()
 
-    def append(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Take rows; write the shards that are full."""
-        self._waiting += rows
-        while len(self._waiting) >= SHARD_ROWS:
-            self._write(self._waiting[:SHARD_ROWS])
-            self._waiting = self._waiting[SHARD_ROWS:]
+    def put(self, index: int, row: dict[str, Any]) -> None:
+        """Take a row."""
+        shard = index // SHARD_ROWS
+        self._rows.setdefault(shard, {})[index] = row
+        self._changed.add(shard)
+        if len(self._rows[shard]) == SHARD_ROWS:
+            self._write(shard)
+            del self._rows[shard]
+        elif time.monotonic() - self._written > self._patience:
+            self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
-        if self._waiting:
-            self._write(self._waiting)
-            self._waiting = []
+        """Write what has come since the last time."""
+        for shard in sorted(self._changed):
+            self._write(shard)
+        self._written = time.monotonic()
 
-    def _write(self, rows: list[dict[str, Any]]) -> None:
-        write_file(rows, self.folder / f"part-{self._shards:05d}-{uuid.uuid4().hex}.parquet", self._provenance)
-        self._shards += 1
+    def _write(self, shard: int) -> None:
+        name = self._names.setdefault(shard, f"part-{self._first + shard:05d}-{uuid.uuid4().hex}.parquet")
+        rows = self._rows[shard]
+        write_file([rows[index] for index in sorted(rows)], self.folder / name, self._provenance)
+        self._changed.discard(shard)
 
 
 def shards(folder: Path) -> list[Path]:

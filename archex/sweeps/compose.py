@@ -22,6 +22,7 @@ from yaml import YAMLError
 
 from archex.base import folders
 from archex.base.errors import ABSENT, Problem, RequestError, closest, unknown
+from archex.sweeps import search_path
 from archex.sweeps.grammar import Assignment
 
 CONFIG = "config"
@@ -30,18 +31,23 @@ _ABSENT_KEYS = ("clock",)
 
 @attrs.frozen
 class Composed:
-    """A composed design: its plain config, the choice made in each group, and the keys that values overrode."""
+    """A composed design: its plain config, the choice made in each group, the keys that values overrode, those that could not be."""
 
     config: dict[str, Any]
     choices: dict[str, str]
     overridden: tuple[str, ...]
+    problems: tuple[Problem, ...] = ()
 
 
 class Composer(AbstractContextManager["Composer"]):
-    """Hydra, initialised on archex's config folder (and what plugins add) for as long as the context is open."""
+    """Hydra, initialised on archex's config folder (and what plugins and `folders` add) for as long as the context is open."""
+
+    def __init__(self, folders: Sequence[str] = ()) -> None:
+        self._folders = tuple(folders)
 
     def __enter__(self) -> Composer:
         GlobalHydra.instance().clear()
+        search_path.given = self._folders
         self._context = initialize_config_dir(config_dir=str(folders.conf()), version_base="1.3", job_name="archex")
         self._context.__enter__()
         self._loader = GlobalHydra.instance().config_loader()
@@ -85,7 +91,7 @@ class Composer(AbstractContextManager["Composer"]):
         return unknown(key, value, self.options(key), "choice")
 
     def compose(self, assignments: Sequence[Assignment]) -> Composed:
-        """One design. RequestError: root keys that don't exist, configs that Hydra cannot compose."""
+        """One design; keys that don't exist are left out and reported. RequestError for configs that Hydra cannot compose."""
         grouped = [a for a in assignments if self.is_group(a.key) or a.key.split(".")[0] == "hydra"]
         values = [a for a in assignments if a not in grouped]
         base = self._base(tuple(_choice(a) for a in grouped))
@@ -95,14 +101,12 @@ class Composer(AbstractContextManager["Composer"]):
         OmegaConf.set_struct(config, False)
         del config["hydra"]
         problems = [problem for a in values if (problem := self._apply(config, a))]
-        if problems:
-            raise RequestError(problems)
         try:
             plain = OmegaConf.to_container(config, resolve=True)
         except OmegaConfBaseException as error:
             raise RequestError([Problem(str(error.full_key or CONFIG), ABSENT, _first_line(error))]) from None
         assert isinstance(plain, dict)
-        return Composed({str(key): value for key, value in plain.items()}, choices, tuple(a.key for a in values))
+        return Composed({str(key): value for key, value in plain.items()}, choices, tuple(a.key for a in values), tuple(problems))
 
     def _base(self, choices: tuple[str, ...]) -> DictConfig:
         if choices not in self._cache:
@@ -121,6 +125,7 @@ class Composer(AbstractContextManager["Composer"]):
                     ABSENT if assignment.deletes else assignment.value,
                     f"overrides a part that this design lacks; choose one first: {root}=...",
                     tuple(self.options(root)),
+                    combined=True,
                 )
             keys = sorted({str(key) for key in config} | set(self.slots()) | set(_ABSENT_KEYS))
             return Problem(assignment.key, assignment.value, "is not a known key", tuple(keys), closest(root, keys))

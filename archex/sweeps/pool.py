@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
@@ -55,7 +56,8 @@ def _run_processes(tasks: Sequence[Task], work: str, workers: int, killed: Calla
     def give(process: Any, connection: Connection) -> None:
         if waiting:
             index = waiting.pop()
-            connection.send(tasks[index])
+            with suppress(BrokenPipeError):  # already dead: the wait below finds it closed
+                connection.send(tasks[index])
             busy[connection] = (process, index)
         else:
             connection.close()

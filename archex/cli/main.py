@@ -1,0 +1,93 @@
+"""The command `archex`: one verb, then its arguments.
+
+In: the command line. Out: an exit code: 0 all rows ok or unsupported, 1 a row failed or a stated bound was passed, 2 the request is wrong
+and nothing was written. Verbs are imported when called, so that `archex --help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+#: verb -> (arguments, what it does)
+VERBS = {
+    "run": ("[-m] KEY=VALUE ...", "run launches on a device, or on a sweep of devices"),
+    "compare": ("RUN [RUN ...] [baseline=DEVICE]", "who wins, by how much, and what moved"),
+    "validate": ("device=D [reference=DIR]", "the model against silicon: error by kernel, by counter"),
+    "show": ("device=D", "a device as a tree: every number, unit, source"),
+    "trace": ("LAUNCH wave=0 device=D", "one wave's life, as Perfetto JSON and as text"),
+    "plugins": ("list", "which parts are installed, from which packages"),
+}
+_EXAMPLES = (
+    "archex run device=h200",
+    "archex run -m device=h200,mi300a l2.size=16MiB,32MiB output=sweep",
+    "archex compare sweep",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a verb and turn what went wrong into lines and a code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _dispatch(given)
+    except KeyboardInterrupt:
+        print("archex: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has gone; nothing to flush to
+        return 1
+
+
+def _dispatch(given: list[str]) -> int:
+    if not given or given[0] in ("-h", "--help", "help"):
+        print(usage())
+        return 0 if given else 2
+    if given[0] == "--version":
+        print(_version())
+        return 0
+    if given[0] == "--completion":
+        return int(import_module("archex.cli.completion").main(given[1:]))
+    verb, rest = given[0], given[1:]
+    if verb not in VERBS:
+        near = get_close_matches(verb, VERBS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        print(f"archex: {verb} is not a verb{hint} (verbs: {', '.join(VERBS)})", file=sys.stderr)
+        return 2
+    if rest and rest[0] in ("-h", "--help") and verb != "run":
+        print(import_module(f"archex.cli.{verb}").__doc__.strip())
+        return 0
+    from archex.base.errors import RequestError
+    from archex.records.store import OutputError
+
+    try:
+        return int(import_module(f"archex.cli.{verb}").main(rest))
+    except RequestError as error:
+        for problem in error.problems:
+            print(f"archex: {problem}", file=sys.stderr)
+        return 2
+    except OutputError as error:
+        print(f"archex: {error}", file=sys.stderr)
+        return 2
+
+
+def usage() -> str:
+    """What `archex --help` prints."""
+    width = max(len(f"{verb} {arguments}") for verb, (arguments, _) in VERBS.items())
+    lines = [f"  archex {f'{verb} {arguments}':{width}}  {does}" for verb, (arguments, does) in VERBS.items()]
+    examples = [f"  {example}" for example in _EXAMPLES]
+    return "\n".join(["archex: how would this kernel run on that GPU?", "", *lines, "", "Examples:", *examples])
+
+
+def _version() -> str:
+    try:
+        return version("archex-sim")
+    except PackageNotFoundError:
+        return "source"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

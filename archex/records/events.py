@@ -1,0 +1,23 @@
+"""One wave's life: what `simulate.trace` returns and `archex trace` prints."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen
+class WaveEvent:
+    """One instruction of a wave: issued at `issue`, its result there at `done`, after waiting since `since` for `reason`.
+
+    Cycles count from the launch's start. `reason` is a state of the stall columns without `stall_` (empty: it did not wait); `operation` is
+    the machine operation, `line` the line of the source it comes from (0: none), `lanes` how many lanes were active.
+    """
+
+    since: float
+    issue: float
+    done: float
+    operation: str
+    reason: str = ""
+    line: int = 0
+    block: int = 0
+    lanes: int = 0

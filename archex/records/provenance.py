@@ -1,0 +1,50 @@
+"""What a row is a row of, by content.
+
+In: launches, options, the installed archex. Out: fingerprints for the columns, and what stands beside the rows in their file. Source
+hashes, never version strings: two spellings of one thing are one result, and a changed line is another.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from archex.base.names import content_hash, source_hash
+from archex.base.options import Options
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+#: What decides a row's numbers (not how it is asked for, kept or printed).
+_SOURCES = ("base", "parts", "programs", "engine", "describe", "assembly", "lowering", "suite", "simulate.py")
+
+
+@cache
+def sources() -> str:
+    """Hash of every source of archex that decides a number."""
+    files: list[Path] = []
+    for name in _SOURCES:
+        path = _PACKAGE / name
+        files += sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.exists() else []
+    return source_hash(files)
+
+
+def point_id(device_fingerprint: str, program_fingerprint: str, options: Options) -> str:
+    """One row's identity: what is run, on what, how, by which sources. The seed is in the program's fingerprint."""
+    return content_hash([device_fingerprint, program_fingerprint, options.sampling, options.repeat, sources()])
+
+
+def of_run(command: list[str]) -> dict[str, str]:
+    """What a file of rows says about its run, in its metadata."""
+    try:
+        release = version("archex-sim")
+    except PackageNotFoundError:
+        release = "source"
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"archex": release, "archex_sources": sources(), "python": python, "command": " ".join(command)}
+
+
+def of_config(config: dict[str, Any]) -> str:
+    """A stand-in for a device's fingerprint where it could not be described: hash of its config."""
+    return content_hash(config)

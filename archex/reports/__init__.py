@@ -1,0 +1,1 @@
+"""Floor 6: what rows say. Reads rows only, runs nothing."""

@@ -1,0 +1,149 @@
+"""A plan carried out: every launch on every design, on all cores, rows kept as they come.
+
+In: a `Plan` and somebody to tell (`Listener`). Out: the rows in the order of designs and launches, and where they are. A folder given as
+`output` is resumed: rows that it holds already are not run again. An interrupt keeps what is finished in a folder, and nothing in a file.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+
+from archex.base.errors import RequestError
+from archex.base.names import content_hash
+from archex.records import provenance, schema, store
+from archex.sweeps import pool
+from archex.sweeps.plan import Design, Plan
+from archex.sweeps.work import Steps, Task, do, killed
+
+RUNS = Path("results/runs")
+
+
+class Listener(Protocol):
+    """Who is told how a run goes."""
+
+    def start(self, total: int, kept: int) -> None:
+        """`total` rows will come, `kept` of them from an earlier run."""
+
+    def row(self, row: Mapping[str, Any]) -> None:
+        """A row is finished."""
+
+
+@attrs.frozen
+class Result:
+    """The rows of a run, in order, and the file or folder they are in."""
+
+    rows: list[dict[str, Any]]
+    path: Path
+    notes: tuple[str, ...] = ()
+
+
+def run(plan: Plan, steps: Steps, listener: Listener, command: Sequence[str]) -> Result:
+    """Run what isn't there yet, write it, return everything. RequestError before anything runs; OutputError if a write fails."""
+    path = plan.settings.output or _new_folder(plan)
+    if unwritable := store.check_writable(path):
+        raise RequestError([unwritable])
+    tasks, notes = _tasks(plan, steps)
+    earlier = _earlier(path, plan.settings.retry, {task.identity["point_id"] for task in tasks})
+    listener.start(len(tasks), len(earlier))
+    to_do = [task for task in tasks if task.identity["point_id"] not in earlier]
+    rows = {task.identity["point_id"]: earlier[task.identity["point_id"]] for task in tasks if task.identity["point_id"] in earlier}
+    writer = _Writer(path, provenance.of_run(list(command)))
+    try:
+        for index, row in _work(to_do, plan.settings.workers or pool.cores()):
+            rows[row["point_id"]] = row
+            writer.take(index, row)
+            listener.row(row)
+    except BaseException:
+        writer.interrupted()
+        raise
+    ordered = [rows[task.identity["point_id"]] for task in tasks]
+    writer.finish(ordered)
+    return Result(ordered, path, tuple(notes))
+
+
+def _new_folder(plan: Plan) -> Path:
+    """A folder named by time and by what is run."""
+    content = [content_hash(dict(design.config)) for design in plan.designs] + [str(design.settings.suite) for design in plan.designs]
+    return RUNS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{content_hash(content)[:8]}"
+
+
+def _tasks(plan: Plan, steps: Steps) -> tuple[list[Task], list[str]]:
+    """One task a row, in order; a design that another one equals is named in a note and not run again."""
+    tasks: dict[str, Task] = {}
+    same: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for design in plan.designs:
+        name = f"{design.device} {design.overrides}".strip()
+        for launch_id, launch in plan.launches[design.settings.suite].items():
+            task = _task(design, launch_id, launch, steps)
+            point = task.identity["point_id"]
+            if point not in tasks:
+                tasks[point], names[point] = task, name
+            elif names[point] != name:
+                same[name] = names[point]
+    return list(tasks.values()), [f"{name} is the same design as {other}: not run twice" for name, other in same.items()]
+
+
+def _task(design: Design, launch_id: str, launch: Any, steps: Steps) -> Task:
+    options = design.settings.options
+    fingerprint = design.spec.fingerprint if design.spec is not None else None
+    program = launch.fingerprint(options.seed)
+    identity = {
+        "launch": launch_id,
+        "suite": design.settings.suite.name,
+        "device": design.device,
+        "overrides": design.overrides,
+        "device_fingerprint": fingerprint,
+        "program_fingerprint": program,
+        "point_id": provenance.point_id(fingerprint or provenance.of_config(dict(design.config)), program, options),
+    }
+    if design.problems:
+        identity |= {"status": "error", "error": "; ".join(map(str, design.problems))}
+    return Task(identity, dict(design.config), fingerprint or "", launch, options, steps)
+
+
+def _earlier(path: Path, retry: str, wanted: set[str]) -> dict[str, dict[str, Any]]:
+    """The rows that a folder holds already, by point."""
+    if path.suffix == ".parquet" or not path.is_dir() or not store.shards(path):
+        return {}
+    good = ("ok", "unsupported") if retry == "failed" else schema.STATUSES
+    rows = store.read(path).to_dicts()
+    return {row["point_id"]: row for row in rows if row["point_id"] in wanted and row["status"] in good}
+
+
+def _work(tasks: Sequence[Task], workers: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(index, row) as they are finished: failed designs at once, then by shard the largest launches first (no idle core at the end)."""
+    for index, task in enumerate(tasks):
+        if "status" in task.identity:
+            yield index, schema.row(task.identity)
+    able = [index for index, task in enumerate(tasks) if "status" not in task.identity]
+    able.sort(key=lambda index: (index // store.SHARD_ROWS, -tasks[index].launch.threads))
+    for position, row in pool.run([tasks[index] for index in able], f"{do.__module__}:{do.__name__}", workers, killed):
+        yield able[position], row
+
+
+class _Writer:
+    """The single writer: shards of a folder as rows come, a file at the end."""
+
+    def __init__(self, path: Path, about: dict[str, str]) -> None:
+        self._path, self._about = path, about
+        self._dataset = None if path.suffix == ".parquet" else store.Dataset(path, about)
+
+    def take(self, index: int, row: dict[str, Any]) -> None:
+        if self._dataset:
+            self._dataset.put(index, row)
+
+    def interrupted(self) -> None:
+        if self._dataset:
+            self._dataset.flush()
+
+    def finish(self, rows: Sequence[dict[str, Any]]) -> None:
+        if self._dataset:
+            self._dataset.flush()
+        else:
+            store.write_file(rows, self._path, self._about)
