@@ -34,8 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         return _dispatch(given)
-    except KeyboardInterrupt:
-        print("archex: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"archex: interrupted{f': {stop}' if str(stop) else ''}", file=sys.stderr)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has gone; nothing to flush to

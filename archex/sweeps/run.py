@@ -58,6 +58,9 @@ def run(plan: Plan, steps: Steps, listener: Listener, command: Sequence[str]) ->
             rows[row["point_id"]] = row
             writer.take(index, row)
             listener.row(row)
+    except KeyboardInterrupt:
+        kept = writer.interrupted()
+        raise KeyboardInterrupt(f"{len(rows)} of {len(tasks)} rows kept in {path}" if kept else "nothing written") from None
     except BaseException:
         writer.interrupted()
         raise
@@ -138,9 +141,11 @@ class _Writer:
         if self._dataset:
             self._dataset.put(index, row)
 
-    def interrupted(self) -> None:
+    def interrupted(self) -> bool:
+        """Keep what is finished, if it is a folder."""
         if self._dataset:
             self._dataset.flush()
+        return self._dataset is not None
 
     def finish(self, rows: Sequence[dict[str, Any]]) -> None:
         if self._dataset:
