@@ -12,6 +12,7 @@ from archex.engine.tables import COUNTERS
 from archex.parts.kinds import KINDS, SLOTS
 from archex.parts.part import META, Meta, Part
 from archex.records.schema import COLUMNS
+from archex.testing import CONTRACTS
 from sources import ROOT
 
 #: Kinds that decide for another part are chosen inside that part's file, not in a slot of their own.
@@ -26,6 +27,10 @@ def test_one_kind_one_page(kind: str) -> None:
     assert text, "the page opens with what the kind is"
     assert page.__doc__
     assert page.__doc__ != Part.__doc__
+
+
+def test_every_deciding_kind_has_a_contract() -> None:
+    assert {kind for kind, page in KINDS.items() if page.functions} == set(CONTRACTS)
 
 
 @pytest.mark.parametrize("slot", SLOTS)

@@ -14,14 +14,13 @@ VENDOR_WORDS = frozenset(
     nvidia cuda nvcc ptxas sass hopper ampere volta turing blackwell ada cta ctas warp warps gpc gpcs tpc tpcs sm sms smem smsp
     mufu hmma imma hgmma qgmma wgmma ldmatrix stmatrix dsmem nvlink nvl tma cublas cudnn
     amd rocm hip cdna rdna gcn gfx xcd xcds wavefront wavefronts lds vgpr vgprs sgpr sgprs agpr agprs mfma smfmac hsa aql xgmi mall
-    simt intel xe eu eus metal
+    intel xe eu eus metal
     h100 h200 a100 b200 mi210 mi250x mi300a mi300x
     """.split()
 )
 #: Identifiers that may: (file, word, why).
 ALLOWED = (
     ("archex/base/terms.py", "*", "the one table of vendors' terms"),
-    ("*", "simt", "the field's neutral name of the execution model"),
     ("*", "wavefronts", "`local_memory_wavefronts`, a column name users rely on"),
 )
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
