@@ -58,7 +58,7 @@ def _dispatch(given: list[str]) -> int:
         print(f"archex: {verb} is not a verb{hint} (verbs: {', '.join(VERBS)})", file=sys.stderr)
         return 2
     if rest and rest[0] in ("-h", "--help") and verb != "run":
-        print(import_module(f"archex.cli.{verb}").__doc__.strip())
+        print((import_module(f"archex.cli.{verb}").__doc__ or "").strip())
         return 0
     from archex.base.errors import RequestError
     from archex.records.store import OutputError

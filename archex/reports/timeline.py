@@ -6,7 +6,7 @@ In: `WaveEvent`s in the order of issue. Out: lines for people, and JSON in the C
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
@@ -38,7 +38,7 @@ def _named(track: int, text: str) -> dict[str, object]:
     return {"ph": "M", "pid": 1, "tid": track, "name": "thread_name", "args": {"name": text}}
 
 
-def _slice(track: int, text: str, start: float, end: float, about: dict[str, object]) -> dict[str, object]:
+def _slice(track: int, text: str, start: float, end: float, about: Mapping[str, object]) -> dict[str, object]:
     return {"ph": "X", "pid": 1, "tid": track, "name": text, "ts": start, "dur": end - start, "args": about}
 
 

@@ -18,7 +18,7 @@ from hydra.core.object_type import ObjectType
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from archex.base import folders
 from archex.base.errors import ABSENT, Problem, RequestError, closest, unknown
@@ -26,6 +26,7 @@ from archex.sweeps import search_path
 from archex.sweeps.grammar import Assignment
 
 CONFIG = "config"
+#: Root keys that a device may have and configs need not hold.
 _ABSENT_KEYS = ("clock",)
 
 
@@ -118,7 +119,8 @@ class Composer(AbstractContextManager["Composer"]):
 
     def _apply(self, config: DictConfig, assignment: Assignment) -> Problem | None:
         root, _, rest = assignment.key.partition(".")
-        if root not in config:
+        added = assignment.key in _ABSENT_KEYS or assignment.text.startswith("+")  # what may be added is for `describe` to say
+        if root not in config and not added:
             if root in self.slots():
                 return Problem(
                     assignment.key,

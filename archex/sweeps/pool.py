@@ -42,7 +42,7 @@ def run(tasks: Sequence[Task], work: str, workers: int, killed: Callable[[Task, 
 
 
 def _run_processes(tasks: Sequence[Task], work: str, workers: int, killed: Callable[[Task, str], Any]) -> Iterator[tuple[int, Any]]:
-    context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+    context: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
     waiting = list(range(len(tasks)))[::-1]
     busy: dict[Connection, tuple[Any, int]] = {}
 
