@@ -27,12 +27,13 @@ def main(arguments: Sequence[str], steps: Steps | None = None) -> int:
     design = describe_one(asked.overrides, steps or Steps(), asked.folders)
     from archex.describe import tree
 
-    leaves = tree(design.spec)
+    # The instruction set is hundreds of lines of expansions: last.
+    leaves = sorted(tree(design.spec), key=lambda leaf: leaf.path.startswith("instruction_set."))
     out = console()
     out.print(_grown(leaves))
     found = Counter(leaf.status for leaf in leaves if leaf.status)
-    counted = ", ".join(f"{number} {status}" for status, number in found.most_common())
-    out.print(f"fingerprint {design.spec.fingerprint}; {sum(found.values())} numbers: {counted}; {found['assumed']} assumed")
+    counted = ", ".join(f"{found[status]} {status}" for status in sorted({*found, "assumed"}, key=lambda status: -found[status]))
+    out.print(f"fingerprint {design.spec.fingerprint}; {sum(found.values())} values: {counted}")
     return 0
 
 
@@ -43,6 +44,7 @@ def _grown(leaves: Sequence[Any]) -> Tree:
     values = {leaf.path: leaf for leaf in leaves}
     name = values["device.name"].value
     root = Tree(Text(name, style="bold"))
+    above, said = None, set[tuple[str, str]]()
     for leaf in leaves:
         if leaf.path == "device.name":
             continue
@@ -51,7 +53,8 @@ def _grown(leaves: Sequence[Any]) -> Tree:
             meaning = f"  {leaf.meaning}" if leaf.meaning else ""
             _branch(root, branches, head).label = Text.assemble((head.rpartition(".")[2], "bold"), f": {leaf.value}", (meaning, "dim"))
             continue
-        _branch(root, branches, head).add(_line(last, leaf))
+        _branch(root, branches, head).add(_line(last, leaf, above, said))
+        above = leaf
     return root
 
 
@@ -64,10 +67,14 @@ def _branch(root: Tree, branches: dict[str, Tree], path: str) -> Tree:
     return branches[path]
 
 
-def _line(last: str, leaf: Any) -> Text:
-    """`size = 50 MiB  (2 x ...)  published: tuning guide  what it is`."""
-    known = ": ".join(part for part in (leaf.status, leaf.origin) if part)
+def _line(last: str, leaf: Any, above: Any, said: set[tuple[str, str]]) -> Text:
+    """`size = 50 MiB  (2 x ...)  [published: tuning guide]  what it is`; an origin is not said twice in a row, a meaning once a slot."""
+    origin = leaf.origin if above is None or leaf.origin != above.origin else '"'
+    known = ": ".join(part for part in (leaf.status, origin if leaf.origin else "") if part)
     source = f"  [{known}]" if known else ""
     total = f"  ({leaf.total})" if leaf.total else ""
+    key = (leaf.path.partition(".")[0], leaf.meaning)
+    meaning = "" if key in said else leaf.meaning
+    said.add(key)
     style = "yellow" if leaf.status in ("assumed", "override") else "green"
-    return Text.assemble(f"{last} = ", (leaf.value, "bold"), total, (source, style), (f"  {leaf.meaning}", "dim"))
+    return Text.assemble(f"{last} = ", (leaf.value, "bold"), total, (source, style), (f"  {meaning}" if meaning else "", "dim"))
