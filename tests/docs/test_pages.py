@@ -57,7 +57,7 @@ def test_a_stale_page_fails(tmp_path: Path) -> None:
     """The reader itself can fail: a command that fails, output that lost its words."""
     page = tmp_path / "page.md"
     page.write_text(
-        '```bash\necho cycles 12\n```\n```text\ncycles 11\n```\n```text\nseconds\n```\n'
+        "```bash\necho cycles 12\n```\n```text\ncycles 11\n```\n```text\nseconds\n```\n"
         '```bash\nfalse\n```\n```python title="a/b.py"\n1\n```\n'
     )
     reader = Reader(tmp_path, Path(sys.executable).parent)

@@ -19,6 +19,7 @@ FLOORS = {
     "archex.describe": 3,
     "archex.assembly": 4,
     "archex.lowering": 4,
+    "archex.sampling": 4,
     "archex.simulate": 5,
     "archex.records": 5,
     "archex.testing": 6,

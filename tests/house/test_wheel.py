@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -61,3 +62,22 @@ def test_entry_points_and_licence(wheel: zipfile.ZipFile) -> None:
     assert "archex = archex.cli.main:main" in text
     assert "[archex.plugins]" in text
     assert any(name.endswith("LICENSE") for name in wheel.namelist())
+
+
+def test_it_works_from_any_folder(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    """Unpacked and run from elsewhere: configs, presets and reference are found inside the package."""
+    wheel.extractall(tmp_path / "installed")
+    code = (
+        "from archex.base import folders\n"
+        "from archex.cli.main import main\n"
+        "for folder in (folders.conf(), folders.experiments(), folders.reference()):\n"
+        "    assert 'installed' in str(folder) and folder.is_dir(), folder\n"
+        "raise SystemExit(main(['show', 'device=tiny']))\n"
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "installed"), "ARCHEX_JIT": "0"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=elsewhere, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "vector_cache" in done.stdout
+    assert not list(elsewhere.iterdir()), "showing a device writes nothing"

@@ -1,0 +1,11 @@
+from archex.testing.contracts import ReplacementContract, WaveSchedulerContract
+from cache_thrift import CacheConscious, SetDuelling
+
+
+class TestCacheConscious(WaveSchedulerContract):
+    part = CacheConscious
+    spec = {"history": 8, "gain": 64, "hold": 128}
+
+
+class TestSetDuelling(ReplacementContract):
+    part = SetDuelling
