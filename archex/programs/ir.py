@@ -47,9 +47,13 @@ class Register(NamedTuple):
 
 
 class Immediate(NamedTuple):
-    """A constant as raw bits, already encoded for the operation's type (two's complement, IEEE), masked to its width."""
+    """A constant as raw bits, already encoded for the operation's type (two's complement, IEEE), masked to its width.
+
+    `constant` keeps it unequal to the register of the same number: both are tuples.
+    """
 
     bits: int
+    constant: bool = True
 
 
 class Special(NamedTuple):
@@ -75,6 +79,8 @@ class Operation:
     line, opcode: the source line and the operation's spelling there, for messages.
     memory_slot: ordinal among its block's recorded memory operations, or -1.
     groups: lengths of the operand groups in `src` of matrix operations. source_offset: added to the second address of copies.
+    folded: the operation costs no instruction, because its users take it in (a sign, a third addend, ...): the interpreter executes
+    it as usual, the lowering lets the users read its sources instead. tied: only inside `clean`.
     What each operation reads and writes is listed in `archex/programs/README.md`.
     """
 
@@ -97,6 +103,8 @@ class Operation:
     opcode: str = ""
     groups: tuple[int, ...] = ()
     source_offset: int = 0
+    folded: bool = False
+    tied: tuple[Operand | None, ...] = ()
 
 
 @attrs.define(slots=True)
