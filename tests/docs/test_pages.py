@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -68,3 +70,11 @@ def test_a_stale_page_fails(tmp_path: Path) -> None:
     for block, message in ((other, "no longer prints seconds"), (failing, "ended with 1")):
         with pytest.raises(AssertionError, match=message):
             reader.follow(block)
+
+
+def test_the_site_builds(tmp_path: Path) -> None:
+    pytest.importorskip("material")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site/first-plugin/index.html").exists()
