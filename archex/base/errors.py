@@ -69,7 +69,8 @@ def closest(name: Any, choices: Iterable[str]) -> str | None:
 def unknown(path: str, value: Any, choices: Iterable[str], what: str = "choice") -> Problem:
     """The problem of a name that isn't one of `choices`: `rule` names what it should have been."""
     options = sorted(choices)
-    return Problem(path, value, f"is not a known {what}", tuple(options), closest(value, options))
+    name = path.rpartition(".")[2] if value is ABSENT else value
+    return Problem(path, value, f"is not a known {what}", tuple(options), closest(name, options))
 
 
 class RequestError(ArchexError):

@@ -5,6 +5,10 @@ Dependences are by scoreboard *token*: a number per group of registers that beco
 instruction writes share a token; a register written in two places joins their tokens). Cycles are the compute units'.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 # --- columns of a machine instruction
 KIND = 0  # what the engine does, below
 PIPE = 1  # execution pipe, index into the device's pipe table
@@ -83,3 +87,12 @@ POOL_TAIL = 4
 POOL_HEAD = 5
 FINISHED = 6  # 1 once the wave's trace is complete (nothing will follow BLOCK_TAIL)
 CURSOR_COLUMNS = 8
+
+
+class Timing(NamedTuple):
+    """How a machine operation runs on a device: its pipes (indices into the device's pipe table, -1 none), interval and latency."""
+
+    pipe: int
+    alternative: int
+    interval: float
+    latency: float

@@ -34,6 +34,8 @@ def plain(value: Any) -> Any:
     if attrs.has(type(value)):
         fields = {field.name: plain(getattr(value, field.name)) for field in attrs.fields(type(value))}
         return {"": type(value).__name__} | fields
+    if isinstance(value, type):
+        return getattr(value, "name", None) or value.__name__
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -69,6 +69,8 @@ def parse(value: Any, unit: str) -> Any:
         return _either(value, "B/s", "B/cycle", Rate, "a rate such as 64 B/cycle or 4.8 TB/s")
     suffixes, whole, example = _SUFFIXES[unit]
     number, suffix = _split(value, unit, example)
+    if not suffix and number == 0:
+        return 0  # nothing is nothing in any unit
     if suffix not in suffixes:
         listed = ", ".join(s for s in suffixes if s)
         if not suffix:

@@ -1,0 +1,90 @@
+"""DeviceSpec -> Device: finished numbers in cycles of the compute units' clock, and compiled policies.
+
+In: a `DeviceSpec`. Out: a `Device`, which the lowering (timings, instruction set) and the engine (tables, policies) read. A sweep over
+numbers changes tables only; policies are compiled once a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+import numpy as np
+
+from archex.assembly import levels, unit
+from archex.assembly.policies import compiled
+from archex.assembly.topology import Topology, topology
+from archex.base.layout import Timing
+from archex.describe import DeviceSpec, Occupancy
+from archex.describe.fit import UNITS, operations
+from archex.describe.occupancy import vector_cache_bytes
+from archex.engine import tables as t
+from archex.engine.policies import Policies
+from archex.parts.instruction_set import InstructionSetSpec
+
+
+@attrs.frozen(eq=False)
+class Device:
+    """A device ready to run. `timings`: machine operation -> pipe numbers, interval, latency. `pipes`: name of each pipe number."""
+
+    spec: DeviceSpec
+    tables: t.DeviceTables
+    policies: Policies
+    timings: Mapping[str, Timing]
+    pipes: tuple[str, ...]
+    instruction_set: InstructionSetSpec
+    wave_width: int
+    clock_hz: float
+    launch_gap_cycles: float
+
+    def tables_for(self, held: Occupancy) -> t.DeviceTables:
+        """The tables of a launch: a vector cache that shares its array with local memory keeps what resident workgroups leave."""
+        rows = self.tables.levels.copy()
+        rows[0, t.LEVEL_SETS] = levels.sets(self.spec["vector_cache"], vector_cache_bytes(self.spec, held))
+        return self.tables._replace(levels=rows)
+
+
+def assemble(spec: DeviceSpec) -> Device:
+    """Assemble a device; RequestError if a policy does not compile."""
+    clock, place = spec.clock_hz, topology(spec)
+    pipes = tuple(name for slot in UNITS if spec.get(slot) is not None for name in spec[slot].pipes)
+    dispatcher, instruction_set = spec["dispatcher"], spec["instruction_set"]
+    return Device(
+        spec=spec,
+        tables=_tables(spec, place, clock),
+        policies=compiled(spec),
+        timings=_timings(spec, pipes),
+        pipes=pipes,
+        instruction_set=instruction_set,
+        wave_width=spec["compute_unit"].wave_width,
+        clock_hz=clock,
+        launch_gap_cycles=dispatcher.gap.cycles(clock),
+    )
+
+
+def _tables(spec: DeviceSpec, place: Topology, clock: float) -> t.DeviceTables:
+    return t.DeviceTables(
+        device=unit.device_vector(spec, clock),
+        unit=unit.unit_vector(spec, clock),
+        pipes=unit.pipe_rows(spec),
+        local_memory=unit.local_vector(spec),
+        constant=unit.constant_vector(spec),
+        fetch=unit.fetch_vector(spec),
+        levels=levels.level_rows(spec, clock),
+        dram=levels.memory_vector(spec, clock),
+        translation=levels.translation_vector(spec, clock),
+        start_cost=np.array([[point.waves, point.cycles] for point in spec["dispatcher"].start_cost], dtype=np.float64),
+        level_instance=np.array([place.instance(spec[name].shared_by) for name in spec.memory_path[:-1]], dtype=np.int64),
+        unit_partition=place.partition(spec),
+        unit_group=place.group,
+        unit_order=place.order,
+        unit_die=place.die,
+    )
+
+
+def _timings(spec: DeviceSpec, pipes: tuple[str, ...]) -> dict[str, Timing]:
+    number = {name: index for index, name in enumerate(pipes)}
+    return {
+        name: Timing(number[timing.pipe], number[timing.alternative] if timing.alternative else -1, timing.interval, timing.latency)
+        for _, name, timing in operations(spec)
+    }

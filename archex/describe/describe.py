@@ -1,0 +1,153 @@
+"""dict -> DeviceSpec. All checking of a device happens here, and all problems are reported at once.
+
+In: the composed config as a plain dict, the registry, which paths the command line overrode, which choice each slot was given.
+Out: a `DeviceSpec`, or one `RequestError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import attrs
+
+from archex.base.errors import ABSENT, Problem, RequestError, closest, unknown
+from archex.base.terms import VOCABULARIES
+from archex.describe.device import DeviceSpec, SlotSpec
+from archex.describe.fit import fit
+from archex.describe.provenance import provenance
+from archex.describe.structure import Structurer
+from archex.parts.kinds import EMPTY_SLOTS, KINDS, SLOTS, Slot
+from archex.parts.part import Chosen
+from archex.registry import Registry
+
+#: Root keys of a device beside its slots.
+ROOT_KEYS = ("device", "memory_path", "clock")
+
+
+def describe(
+    config: Mapping[str, Any],
+    registry: Registry,
+    *,
+    overridden: Iterable[str] = (),
+    choices: Mapping[str, str] | None = None,
+    ignore: Collection[str] = (),
+) -> DeviceSpec:
+    """Check `config` and make it a device.
+
+    overridden: dotted paths that the command line set. choices: slot -> the config group's choice, to name its file in messages.
+    ignore: root keys that belong to others (suite, sampling, output, ...).
+    """
+    config, problems = {key: value for key, value in config.items() if key not in ignore}, []
+    overridden = set(overridden)
+    path = config.get("memory_path")
+    if not isinstance(path, (list, tuple)) or not path or not all(isinstance(level, str) for level in path):
+        problems.append(Problem("memory_path", path, "must be a list of slots, from the lanes outwards, that ends with memory"))
+        path = []
+    slots = _slots(path)
+    problems += _keys(config, slots)
+    if config.get("clock") is not None and isinstance(config.get("compute_unit"), Mapping):
+        config["compute_unit"] = {**config["compute_unit"], "clock": config["clock"]}
+        overridden |= {"compute_unit.clock"} if "clock" in overridden else set()
+    filled: dict[str, SlotSpec] = {}
+    for slot in slots.values():
+        content = config.get(slot.name)
+        if not content:
+            if not slot.optional or slot.name in path:
+                problems.append(Problem(slot.name, ABSENT, f"is missing: choose a {slot.kind.replace('_', ' ')}"))
+            continue
+        try:
+            filled[slot.name] = _slot(slot, content, registry, overridden)
+        except RequestError as error:
+            file = f"conf/{slot.name}/{choices[slot.name]}.yaml" if choices and choices.get(slot.name) else None
+            problems += [p._replace(source=file) for p in error.problems]
+    name, vocabulary = _identity(config.get("device"), problems)
+    device = DeviceSpec(name, vocabulary, filled, tuple(path), _policy_hashes(filled, registry))
+    problems += [p._replace(combined=True) for p in fit(device, {p.path.split(".")[0] for p in problems})]
+    if problems:
+        raise RequestError(problems)
+    return device
+
+
+def _slots(path: Collection[str]) -> dict[str, Slot]:
+    """The slots of a device: those of every device, and the cache levels that its memory path adds."""
+    return SLOTS | {level: Slot(level, "cache") for level in path if level not in SLOTS}
+
+
+def _keys(config: Mapping[str, Any], slots: Mapping[str, Slot]) -> list[Problem]:
+    known = [*slots, *ROOT_KEYS]
+    found = []
+    for key, value in config.items():
+        if key in EMPTY_SLOTS:
+            if value:
+                found.append(Problem(key, ABSENT, "is a slot that no part fills yet; leave it out"))
+        elif key not in known:
+            levels = " (a further cache level must be named in memory_path)" if isinstance(value, Mapping) and "ways" in value else ""
+            nearest = closest(key, known)
+            found.append(Problem(key, ABSENT, f"is not a known slot or key{levels}", () if nearest else tuple(sorted(known)), nearest))
+    return found
+
+
+@lru_cache(maxsize=4)
+def _structurer(registry_id: int, registry: Registry) -> Structurer:
+    return Structurer(registry)
+
+
+def _slot(slot: Slot, content: Any, registry: Registry, overridden: Collection[str]) -> SlotSpec:
+    if not isinstance(content, Mapping):
+        raise RequestError([Problem(slot.name, content, f"must be a map of the {slot.kind.replace('_', ' ')}'s numbers")])
+    name = content.get("name", KINDS[slot.kind].name)
+    if not name:
+        rule = f"is missing: which {slot.kind.replace('_', ' ')} this is"
+        raise RequestError([Problem(f"{slot.name}.name", ABSENT, rule, tuple(registry.names(slot.kind)))])
+    found = registry.find(slot.kind, name, f"{slot.name}.name")
+    if isinstance(found, Problem):
+        raise RequestError([found])
+    numbers = {key: value for key, value in content.items() if key not in ("name", "sources")}
+    problems: list[Problem] = []
+    sources, wrong = provenance(slot.name, found.part.Spec, content.get("sources") or {}, numbers, overridden)
+    problems += wrong
+    try:
+        spec = _structurer(id(registry), registry).structure(found.part.Spec, numbers, slot.name)
+        problems += [Problem(f"{slot.name}.{field}", value, rule, combined=True) for field, value, rule in found.part.check(spec)]
+    except RequestError as error:
+        problems += error.problems
+    if problems:
+        raise RequestError(problems)
+    return SlotSpec(slot.name, found.part, spec, found.package, found.source_hash, sources)
+
+
+def _identity(content: Any, problems: list[Problem]) -> tuple[str, str]:
+    """A device's own name and the vocabulary its reports are printed in."""
+    if not isinstance(content, Mapping):
+        problems.append(Problem("device", content if content is not None else ABSENT, "must be a map with the device's name"))
+        return "", "neutral"
+    for key in content:
+        if key not in ("name", "terms"):
+            problems.append(unknown(f"device.{key}", ABSENT, ("name", "terms"), "key"))
+    name, terms = content.get("name"), content.get("terms", "neutral")
+    if not isinstance(name, str) or not name:
+        problems.append(Problem("device.name", name, "must be a name"))
+    if terms not in VOCABULARIES:
+        problems.append(unknown("device.terms", terms, VOCABULARIES))
+    return str(name), str(terms)
+
+
+def policies(spec: Any, path: str = "") -> Iterable[tuple[str, Chosen]]:
+    """(field path, policy) of every policy that a Spec names."""
+    for field in attrs.fields(type(spec)):
+        value = getattr(spec, field.name)
+        if isinstance(value, Chosen):
+            yield f"{path}{field.name}", value
+
+
+def _policy_hashes(filled: Mapping[str, SlotSpec], registry: Registry) -> dict[str, str]:
+    found = {}
+    for name, slot in filled.items():
+        for path, chosen in policies(slot.spec):
+            found[f"{name}.{path}"] = registry.parts[chosen.part.kind, chosen.part.name].source_hash
+    return found
+
+
+assert set(KINDS) >= {slot.kind for slot in SLOTS.values()}

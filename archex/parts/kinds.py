@@ -1,0 +1,74 @@
+"""Every kind of part, its page, and the slots of a device in which it stands."""
+
+from __future__ import annotations
+
+import attrs
+
+from archex.parts.address_translation import AddressTranslation
+from archex.parts.bank_conflict import BankConflict
+from archex.parts.cache import Cache
+from archex.parts.coalescing import Coalescing
+from archex.parts.compute_unit import ComputeUnit
+from archex.parts.dispatcher import Dispatcher
+from archex.parts.instruction_cache import InstructionCache
+from archex.parts.instruction_set import InstructionSet
+from archex.parts.interconnect import Interconnect
+from archex.parts.interleave import Interleave
+from archex.parts.local_memory import LocalMemory
+from archex.parts.memory import Memory
+from archex.parts.part import Part
+from archex.parts.placement import Placement
+from archex.parts.register_file import RegisterFile
+from archex.parts.replacement import Replacement
+from archex.parts.scalar_cache import ScalarCache
+from archex.parts.scalar_unit import ScalarUnit
+from archex.parts.set_index import SetIndex
+from archex.parts.simd import Simd
+from archex.parts.special_function_unit import SpecialFunctionUnit
+from archex.parts.vector_cache import VectorCache
+from archex.parts.wave_scheduler import WaveScheduler
+
+#: kind -> its page. Those of the second group decide for a part of the first, which names them.
+KINDS: dict[str, type[Part]] = {
+    page.kind: page
+    for page in (
+        InstructionSet, WaveScheduler, Simd, ScalarUnit, SpecialFunctionUnit, RegisterFile, LocalMemory, InstructionCache, ScalarCache,
+        VectorCache, Cache, AddressTranslation, Interconnect, Memory, Dispatcher, ComputeUnit,
+        Replacement, SetIndex, Coalescing, BankConflict, Interleave, Placement,
+    )
+}  # fmt: skip
+
+
+@attrs.frozen
+class Slot:
+    """A place in a device: its name (also the root key and the config group), the kind that fits, whether it may stay empty."""
+
+    name: str
+    kind: str
+    optional: bool = False
+
+
+SLOTS: dict[str, Slot] = {
+    slot.name: slot
+    for slot in (
+        Slot("instruction_set", "instruction_set"),
+        Slot("wave_scheduler", "wave_scheduler"),
+        Slot("simd", "simd"),
+        Slot("scalar_unit", "scalar_unit", optional=True),
+        Slot("special_function_unit", "special_function_unit", optional=True),
+        Slot("register_file", "register_file"),
+        Slot("local_memory", "local_memory"),
+        Slot("instruction_cache", "instruction_cache"),
+        Slot("scalar_cache", "scalar_cache"),
+        Slot("vector_cache", "vector_cache"),
+        Slot("l2", "cache", optional=True),
+        Slot("memory_side_cache", "cache", optional=True),
+        Slot("address_translation", "address_translation", optional=True),
+        Slot("fabric", "interconnect"),
+        Slot("memory", "memory"),
+        Slot("dispatcher", "dispatcher"),
+        Slot("compute_unit", "compute_unit"),
+    )
+}
+#: Root keys of the contract whose parts don't exist yet: they must be empty.
+EMPTY_SLOTS = ("matrix_unit", "async_copy_unit", "host", "link", "cost")

@@ -1,0 +1,34 @@
+"""The built-in parts, one file each, grouped by mechanism. They come through the entry point a stranger's plugin uses.
+
+Out: `archex_parts()`. Policies are plain functions; archex compiles them with their kind's signature.
+"""
+
+from __future__ import annotations
+
+from archex import hookimpl
+from archex.parts.part import Part
+from archex_plugins.banking.word_conflicts import WordConflicts
+from archex_plugins.coalescing.by_line import ByLine
+from archex_plugins.indexing.hashed import Hashed
+from archex_plugins.indexing.modulo import Modulo
+from archex_plugins.interleaving.hashed_chunks import HashedChunks
+from archex_plugins.interleaving.plain_chunks import PlainChunks
+from archex_plugins.placement.in_order import InOrder
+from archex_plugins.placement.least_held import LeastHeld
+from archex_plugins.replacement.lru import Lru
+from archex_plugins.replacement.pseudo_lru import PseudoLru
+from archex_plugins.scheduling.greedy_then_oldest import GreedyThenOldest
+from archex_plugins.scheduling.loose_round_robin import LooseRoundRobin
+from archex_plugins.scheduling.oldest_first import OldestFirst
+from archex_plugins.structure import STRUCTURE
+
+POLICIES: tuple[type[Part], ...] = (
+    GreedyThenOldest, LooseRoundRobin, OldestFirst, Lru, PseudoLru, Modulo, Hashed, ByLine, WordConflicts, HashedChunks, PlainChunks,
+    InOrder, LeastHeld,
+)  # fmt: skip
+
+
+@hookimpl
+def archex_parts() -> list[type[Part]]:
+    """Every built-in part."""
+    return [*POLICIES, *STRUCTURE]

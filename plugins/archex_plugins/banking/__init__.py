@@ -1,0 +1,1 @@
+"""Policies: how many passes local memory needs."""

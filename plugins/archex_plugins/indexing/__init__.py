@@ -1,0 +1,1 @@
+"""Policies: in which set a line lies."""

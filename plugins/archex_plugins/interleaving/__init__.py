@@ -1,0 +1,1 @@
+"""Policies: on which channel an address lies."""

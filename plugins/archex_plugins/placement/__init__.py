@@ -1,0 +1,1 @@
+"""Policies: which compute unit gets a workgroup."""

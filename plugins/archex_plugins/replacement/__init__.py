@@ -1,0 +1,1 @@
+"""Policies: which line of a set goes."""

@@ -1,0 +1,1 @@
+"""Policies: which ready wave issues next."""
