@@ -18,7 +18,7 @@ from hydra.core.object_type import ObjectType
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError  # type: ignore[import-untyped]
+from yaml import YAMLError
 
 from archex.base import folders
 from archex.base.errors import ABSENT, Problem, RequestError, closest, unknown

@@ -31,18 +31,26 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run(tasks: Sequence[Task], work: str, workers: int, killed: Callable[[Task, str], Any]) -> Iterator[tuple[int, Any]]:
-    """Do every task; in this process when one worker is enough (so that a debugger can stop in it)."""
+def run(
+    tasks: Sequence[Task], work: str, workers: int, killed: Callable[[Task, str], Any], preload: Sequence[str] = ()
+) -> Iterator[tuple[int, Any]]:
+    """Do every task; in this process when one worker is enough (so that a debugger can stop in it).
+
+    preload: modules that are imported once, before the workers are split off.
+    """
     if workers <= 1 or len(tasks) <= 1:
         do = resolve(work)
         for index, task in enumerate(tasks):
             yield index, do(task)
         return
-    yield from _run_processes(tasks, work, min(workers, len(tasks)), killed)
-
-
-def _run_processes(tasks: Sequence[Task], work: str, workers: int, killed: Callable[[Task, str], Any]) -> Iterator[tuple[int, Any]]:
     context: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+    context.set_forkserver_preload(list(preload))
+    yield from _run_processes(context, tasks, work, min(workers, len(tasks)), killed)
+
+
+def _run_processes(
+    context: Any, tasks: Sequence[Task], work: str, workers: int, killed: Callable[[Task, str], Any]
+) -> Iterator[tuple[int, Any]]:
     waiting = list(range(len(tasks)))[::-1]
     busy: dict[Connection, tuple[Any, int]] = {}
 

@@ -6,6 +6,7 @@ In: a `Plan` and somebody to tell (`Listener`). Out: the rows in the order of de
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -54,7 +55,7 @@ def run(plan: Plan, steps: Steps, listener: Listener, command: Sequence[str]) ->
     rows = {task.identity["point_id"]: earlier[task.identity["point_id"]] for task in tasks if task.identity["point_id"] in earlier}
     writer = _Writer(path, provenance.of_run(list(command)))
     try:
-        for index, row in _work(to_do, plan.settings.workers or pool.cores()):
+        for index, row in _work(to_do, plan.settings.workers or _processes()):
             rows[row["point_id"]] = row
             writer.take(index, row)
             listener.row(row)
@@ -126,8 +127,15 @@ def _work(tasks: Sequence[Task], workers: int) -> Iterator[tuple[int, dict[str, 
             yield index, schema.row(task.identity)
     able = [index for index, task in enumerate(tasks) if "status" not in task.identity]
     able.sort(key=lambda index: (index // store.SHARD_ROWS, -tasks[index].launch.threads))
-    for position, row in pool.run([tasks[index] for index in able], f"{do.__module__}:{do.__name__}", workers, killed):
+    work = f"{do.__module__}:{do.__name__}"
+    preload = sorted({name.partition(":")[0] for task in tasks[:1] for name in (work, task.steps.assemble, task.steps.simulate)})
+    for position, row in pool.run([tasks[index] for index in able], work, workers, killed, preload):
         yield able[position], row
+
+
+def _processes() -> int:
+    """One a core; this one alone where the engine runs uncompiled, as that is for debuggers."""
+    return 1 if os.environ.get("ARCHEX_JIT") == "0" else pool.cores()
 
 
 class _Writer:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from archex.base.errors import RequestError
+from archex.base.folders import experiments
 from archex.cli import plugins, show
 
 
@@ -38,3 +38,8 @@ def test_the_built_in_parts_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     assert ["wave_scheduler", "oldest_first", "archex-sim"] in [line[:3] for line in lines]
     with pytest.raises(RequestError, match="plugins: lst is not a known action; did you mean list"):
         plugins.main(["lst"])
+
+
+@pytest.mark.parametrize("preset", sorted(path.stem for path in experiments().glob("*.yaml")))
+def test_presets_describe(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert show.main(["device=h200", f"experiments={preset}"]) == 0
