@@ -16,8 +16,8 @@ defaults:
   - memory_side_cache: null
   - device: h200
   - suite: smoke
-  - experiments: null
   - _self_
+  - experiments: null
 sampling: auto
 repeat: 1
 seed: 0
@@ -41,6 +41,7 @@ FILES = {
     "conf/device/h200.yaml": DEVICE % "h200",
     "conf/device/tiny.yaml": DEVICE % "tiny" + "l2: {size: 12}\n",
     "experiments/narrow.yaml": "# @package _global_\nl2: {ways: 2}\n",
+    "experiments/whole.yaml": "# @package _global_\nsampling: 'off'\n",
 }
 
 

@@ -193,3 +193,9 @@ def test_the_config_is_shown_not_run(place: Path, capsys: pytest.CaptureFixture[
 def test_flags_that_do_not_exist(place: Path) -> None:
     assert problems("--config-name", "x") == ["--config-name: isn't offered: archex has one root config"]
     assert problems("--fast") == ["arguments: unrecognized arguments: --fast"]
+
+
+def test_presets_set_root_keys_too(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, shown in ((("experiments=whole",), "off"), (("experiments=whole", "sampling=auto"), "auto")):
+        assert go("--cfg", "job", "--package", "sampling", *arguments) == 0
+        assert capsys.readouterr().out == f"{shown}\n"
