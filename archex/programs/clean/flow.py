@@ -72,7 +72,7 @@ def repair_phis(function: Function) -> None:
                 phi.op, phi.src, phi.target = "move", (Immediate(0),), ()
                 moves.append(phi)
         if moves:
-            rest = [operation for operation in block.operations if operation not in moves]
+            rest = [operation for operation in block.operations if all(operation is not move for move in moves)]
             heads = sum(operation.op == "phi" for operation in rest)
             block.operations = rest[:heads] + moves + rest[heads:]
 
