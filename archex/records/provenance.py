@@ -12,12 +12,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from archex.base.names import content_hash, source_hash
 from archex.base.options import Options
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: What decides a row's numbers (not how it is asked for, kept or printed).
 _SOURCES = ("base", "parts", "programs", "engine", "describe", "assembly", "lowering", "suite", "simulate.py")
+#: Fields of a launch that name it and don't change what it runs.
+_NAMES = ("id", "name", "folder", "source")
 
 
 @cache
@@ -28,6 +32,29 @@ def sources() -> str:
         path = _PACKAGE / name
         files += sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.exists() else []
     return source_hash(files)
+
+
+def program_fingerprint(launch: Any, seed: int) -> str:
+    """Hash of what a launch runs: PTX and other files by content, geometry, arguments, seed. Not of its id nor of where it lies."""
+    content = {field.name: _content(getattr(launch, field.name)) for field in attrs.fields(type(launch)) if field.name not in _NAMES}
+    return content_hash([content, seed])
+
+
+def _content(value: Any) -> Any:
+    if isinstance(value, Path):
+        return _file_hash(value, value.stat().st_mtime_ns) if value.is_file() else ""
+    if attrs.has(type(value)):
+        return {field.name: _content(getattr(value, field.name)) for field in attrs.fields(type(value))}
+    if isinstance(value, dict):
+        return {str(key): _content(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_content(item) for item in value]
+    return value.hex() if isinstance(value, bytes) else value
+
+
+@cache
+def _file_hash(path: Path, changed: int) -> str:
+    return source_hash([path])
 
 
 def point_id(device_fingerprint: str, program_fingerprint: str, options: Options) -> str:

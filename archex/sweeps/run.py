@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -49,14 +50,13 @@ def run(plan: Plan, steps: Steps, listener: Listener, command: Sequence[str]) ->
     if unwritable := store.check_writable(path):
         raise RequestError([unwritable])
     tasks, notes = _tasks(plan, steps)
-    earlier = _earlier(path, plan.settings.retry, {task.identity["point_id"] for task in tasks})
-    listener.start(len(tasks), len(earlier))
-    to_do = [task for task in tasks if task.identity["point_id"] not in earlier]
-    rows = {task.identity["point_id"]: earlier[task.identity["point_id"]] for task in tasks if task.identity["point_id"] in earlier}
+    rows = _earlier(path, plan.settings.retry, {_key(task.identity) for task in tasks})
+    listener.start(len(tasks), len(rows))
+    to_do = [task for task in tasks if _key(task.identity) not in rows]
     writer = _Writer(path, provenance.of_run(list(command)))
     try:
         for index, row in _work(to_do, plan.settings.workers or _processes()):
-            rows[row["point_id"]] = row
+            rows[_key(row)] = row
             writer.take(index, row)
             listener.row(row)
     except KeyboardInterrupt:
@@ -65,7 +65,7 @@ def run(plan: Plan, steps: Steps, listener: Listener, command: Sequence[str]) ->
     except BaseException:
         writer.interrupted()
         raise
-    ordered = [rows[task.identity["point_id"]] for task in tasks]
+    ordered = [rows[_key(task.identity)] for task in tasks]
     writer.finish(ordered)
     return Result(ordered, path, tuple(notes))
 
@@ -76,27 +76,35 @@ def _new_folder(plan: Plan) -> Path:
     return RUNS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{content_hash(content)[:8]}"
 
 
+def _key(row: Mapping[str, Any]) -> tuple[str, str]:
+    """What a row is known by: one program may have several ids in a folder."""
+    return row["point_id"], row["launch"]
+
+
 def _tasks(plan: Plan, steps: Steps) -> tuple[list[Task], list[str]]:
     """One task a row, in order; a design that another one equals is named in a note and not run again."""
-    tasks: dict[str, Task] = {}
+    tasks: dict[tuple[str, str], Task] = {}
     same: dict[str, str] = {}
-    names: dict[str, str] = {}
+    names: dict[tuple[str, str], str] = {}
+    programs: dict[tuple[int, int], str] = {}
     for design in plan.designs:
         name = f"{design.device} {design.overrides}".strip()
         for launch_id, launch in plan.launches[design.settings.suite].items():
-            task = _task(design, launch_id, launch, steps)
-            point = task.identity["point_id"]
-            if point not in tasks:
-                tasks[point], names[point] = task, name
-            elif names[point] != name:
-                same[name] = names[point]
+            program = (id(launch), design.settings.options.seed)
+            if program not in programs:
+                programs[program] = provenance.program_fingerprint(launch, program[1])
+            task = _task(design, launch_id, launch, programs[program], steps)
+            key = _key(task.identity)
+            if key not in tasks:
+                tasks[key], names[key] = task, name
+            elif names[key] != name:
+                same[name] = names[key]
     return list(tasks.values()), [f"{name} is the same design as {other}: not run twice" for name, other in same.items()]
 
 
-def _task(design: Design, launch_id: str, launch: Any, steps: Steps) -> Task:
+def _task(design: Design, launch_id: str, launch: Any, program: str, steps: Steps) -> Task:
     options = design.settings.options
     fingerprint = design.spec.fingerprint if design.spec is not None else None
-    program = launch.fingerprint(options.seed)
     identity = {
         "launch": launch_id,
         "suite": design.settings.suite.name,
@@ -111,13 +119,12 @@ def _task(design: Design, launch_id: str, launch: Any, steps: Steps) -> Task:
     return Task(identity, dict(design.config), fingerprint or "", launch, options, steps)
 
 
-def _earlier(path: Path, retry: str, wanted: set[str]) -> dict[str, dict[str, Any]]:
-    """The rows that a folder holds already, by point."""
+def _earlier(path: Path, retry: str, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """The rows that a folder holds already."""
     if path.suffix == ".parquet" or not path.is_dir() or not store.shards(path):
         return {}
     good = ("ok", "unsupported") if retry == "failed" else schema.STATUSES
-    rows = store.read(path).to_dicts()
-    return {row["point_id"]: row for row in rows if row["point_id"] in wanted and row["status"] in good}
+    return {_key(row): row for row in store.read(path).to_dicts() if _key(row) in wanted and row["status"] in good}
 
 
 def _work(tasks: Sequence[Task], workers: int) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -126,11 +133,17 @@ def _work(tasks: Sequence[Task], workers: int) -> Iterator[tuple[int, dict[str, 
         if "status" in task.identity:
             yield index, schema.row(task.identity)
     able = [index for index, task in enumerate(tasks) if "status" not in task.identity]
-    able.sort(key=lambda index: (index // store.SHARD_ROWS, -tasks[index].launch.threads))
+    able.sort(key=lambda index: (index // store.SHARD_ROWS, -_lanes(tasks[index].launch)))
     work = f"{do.__module__}:{do.__name__}"
     preload = sorted({name.partition(":")[0] for task in tasks[:1] for name in (work, task.steps.assemble, task.steps.simulate)})
     for position, row in pool.run([tasks[index] for index in able], work, workers, killed, preload):
         yield able[position], row
+
+
+def _lanes(launch: Any) -> int:
+    """A guess at a launch's size: its lanes, over all programs of a sequence."""
+    parts = getattr(launch, "sequence", None) or (launch,)
+    return sum(prod(part.grid) * prod(part.block) for part in parts)
 
 
 def _processes() -> int:

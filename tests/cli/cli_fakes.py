@@ -39,8 +39,11 @@ class Launch:
     threads: int
     does: str = ""
 
-    def fingerprint(self, seed: int) -> str:
-        return content_hash([self, seed])
+    @property
+    def grid(self) -> tuple[int]:
+        return (self.threads,)
+
+    block = (1, 1, 1)
 
 
 def describe(config: dict[str, Any], overridden: tuple[str, ...] = (), choices: dict[str, str] | None = None) -> Spec:

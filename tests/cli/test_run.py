@@ -199,3 +199,11 @@ def test_presets_set_root_keys_too(place: Path, capsys: pytest.CaptureFixture[st
     for arguments, shown in ((("experiments=whole",), "off"), (("experiments=whole", "sampling=auto"), "auto")):
         assert go("--cfg", "job", "--package", "sampling", *arguments) == 0
         assert capsys.readouterr().out == f"{shown}\n"
+
+
+def test_two_ids_of_one_program_are_two_rows(launches: Callable[[dict[str, dict[str, object]]], None]) -> None:
+    launches({"a": {"threads": 5}, "b": {"threads": 5}})
+    assert go("output=rows.parquet") == 0
+    frame = store.read(Path("rows.parquet"))
+    assert frame["launch"].to_list() == ["a", "b"]
+    assert len(frame["program_fingerprint"].unique()) == 1
