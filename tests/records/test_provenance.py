@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-
 from archex.base.options import Options
 from archex.records import provenance
 
