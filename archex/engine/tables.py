@@ -92,7 +92,7 @@ LEVEL_INSTANCES = 0
 LEVEL_SLICES = 1  # slices an instance (address-interleaved, each with its own sets and service)
 LEVEL_SETS = 2  # sets a slice (any count)
 LEVEL_WAYS = 3
-LEVEL_LINE = 4  # bytes
+LEVEL_LINE = 4  # bytes; at least the line of the level above (a smaller one is that line with its own size as the sector)
 LEVEL_SECTOR = 5  # bytes; = line where not sectored
 LEVEL_LATENCY = 6  # load-to-use cycles of a hit here, from issue
 LEVEL_WRITE = 7  # WRITE_* below
@@ -124,6 +124,8 @@ LEVEL_STORE_LINE_CYCLES = 32  # vector cache: port cycles for each distinct line
 LEVEL_HASHED = 33  # 1: slices are chosen by a hash of the line, 0: by its low bits
 LEVEL_HIT_UPDATE = 34  # 1: a write-through store updates (keeps) a line held here, 0: it invalidates it
 LEVEL_FETCH_SECTORS = 35  # sectors at least fetched from below on a miss, aligned (1: only what was asked for)
+LEVEL_PENDING_WRITES = 36  # second level: written lines a compute unit can have on their way here before its port stalls; 0 unlimited
+LEVEL_PRIVATE_BACK = 37  # vector cache: 1: private stores stay here until evicted (write-back), 0: they are written through
 LEVEL_COLUMNS = 40
 WRITE_THROUGH = 0  # no allocation
 WRITE_BACK = 1  # allocates without fetching whole sectors

@@ -1,0 +1,55 @@
+"""Bit masks and hashing on int64, the same compiled and interpreted.
+
+Masks of lanes use all 64 bits, so they may be negative as integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base.jit import COMPILED, jit
+
+_ALL = 0xFFFF_FFFF_FFFF_FFFF
+
+if COMPILED:
+    from llvmlite import ir as _llvm
+    from numba import types as _types
+    from numba.extending import intrinsic as _intrinsic
+
+    @_intrinsic  # type: ignore[untyped-decorator]
+    def lowest(typing_context: Any, mask: Any) -> Any:
+        """Position of the lowest set bit (of a mask that is not 0)."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.cttz(arguments[0], _llvm.Constant(_llvm.IntType(1), 1))
+
+        return _types.int64(_types.int64), generate
+
+    @_intrinsic  # type: ignore[untyped-decorator]
+    def count(typing_context: Any, mask: Any) -> Any:
+        """Set bits."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.ctpop(arguments[0])
+
+        return _types.int64(_types.int64), generate
+
+else:
+
+    def lowest(mask: Any) -> int:
+        """Position of the lowest set bit (of a mask that is not 0)."""
+        bits = int(mask) & _ALL
+        return (bits & -bits).bit_length() - 1
+
+    def count(mask: Any) -> int:
+        """Set bits."""
+        return (int(mask) & _ALL).bit_count()
+
+
+@jit
+def mix(value: int) -> int:
+    """A hash of 20 bits that depends on all of the low 60 bits of `value` (no product passes 63 bits)."""
+    folded = (value ^ (value >> 29)) & 0x7FFFFFFF
+    folded = (folded * 0x2C1B3C6D) & 0x7FFFFFFF
+    folded = ((folded ^ (folded >> 12)) * 0x297A2D39) & 0x7FFFFFFF
+    return (folded ^ (folded >> 15)) >> 11

@@ -1,0 +1,111 @@
+"""One cache level: where a line lives, whether it is there, which line leaves.
+
+In: level, instance, partition, line number. Out: positions in the flat arrays `tags`, `status`, `used` of `state.Memory`.
+All levels lie behind one another in these arrays; a set is `ways` entries in a row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base.jit import jit
+from archex.engine.bits import mix
+from archex.engine.policies import SetView
+from archex.engine.state import (
+    DIRTY_SHIFT,
+    FAULT,
+    FAULT_VALUE,
+    I_BASE,
+    I_FEEDBACK,
+    I_HASHED,
+    I_PARTITIONS,
+    I_SERVER,
+    I_SETS,
+    I_SLICES,
+    I_WAYS,
+    SECTOR_MASK,
+    USES,
+)
+
+FAULT_SET_INDEX = 2  # positions in policies.ARGUMENTS
+FAULT_PICK_VICTIM = 3
+
+
+@jit
+def home_partition(partitions: int, line: int) -> int:
+    """The partition a line belongs to: neighbours alternate, in an order that changes from group to group."""
+    if partitions == 1:
+        return 0
+    group = line // partitions
+    return (line - group * partitions + mix(group)) % partitions
+
+
+@jit
+def locate(levels_int: Any, index_params: Any, set_index: Any, scalars: Any, level: int, instance: int, partition: int, line: int) -> tuple[int, int]:
+    """(first entry of the set, slice server). Slices take turns, so that any run of lines spreads evenly; `set_index` picks the set."""
+    partitions, slices, sets = levels_int[level, I_PARTITIONS], levels_int[level, I_SLICES], levels_int[level, I_SETS]
+    local = line if partitions == 1 else line // partitions
+    which = 0
+    if slices > 1:
+        group = local // slices
+        which = local - group * slices
+        if levels_int[level, I_HASHED] != 0:
+            which = (which + mix(group)) % slices
+        local = group
+    index = set_index[level](local, sets, index_params[level])
+    if index < 0 or index >= sets:
+        scalars[FAULT] = FAULT_SET_INDEX
+        scalars[FAULT_VALUE] = index
+        index = 0
+    unit = (instance * partitions + partition) * slices + which
+    return levels_int[level, I_BASE] + (unit * sets + index) * levels_int[level, I_WAYS], levels_int[level, I_SERVER] + unit
+
+
+@jit
+def find(tags: Any, first: int, ways: int, line: int) -> int:
+    """The entry that holds `line`, or -1."""
+    found = -1
+    for entry in range(first, first + ways):
+        if tags[entry] == line:
+            found = entry
+    return found
+
+
+@jit
+def touch(scalars: Any, used: Any, entry: int) -> None:
+    """Mark an entry as used last."""
+    scalars[USES] += 1
+    used[entry] = scalars[USES]
+
+
+@jit
+def feedback(levels_int: Any, note_set: Any, used: Any, set_state: Any, params: Any, level: int, first: int, entry: int, what: int) -> None:
+    """Tell a policy that asked for it of a hit (1) or a fill (2)."""
+    if levels_int[level, I_FEEDBACK] & what:
+        ways = levels_int[level, I_WAYS]
+        index = (first - levels_int[level, I_BASE]) // ways
+        note_set[level](SetView(first, ways, used, index, entry - first), set_state[level], params[level])
+
+
+@jit
+def choose_entry(
+    levels_int: Any, pick_victim: Any, params: Any, tags: Any, used: Any, set_state: Any, scalars: Any, level: int, first: int
+) -> int:
+    """The entry a new line takes: an empty one, else the policy's choice."""
+    ways = levels_int[level, I_WAYS]
+    empty = find(tags, first, ways, -1)
+    if empty >= 0:
+        return empty
+    index = (first - levels_int[level, I_BASE]) // ways
+    way = pick_victim[level](SetView(first, ways, used, index, -1), set_state[level], params[level])
+    if way < 0 or way >= ways:
+        scalars[FAULT] = FAULT_PICK_VICTIM
+        scalars[FAULT_VALUE] = way
+        way = 0
+    return first + way
+
+
+@jit
+def dirty_sectors(status: int) -> int:
+    """Sectors of a line that memory does not have yet."""
+    return (status >> DIRTY_SHIFT) & SECTOR_MASK

@@ -1,0 +1,114 @@
+"""The main loop: the dispatcher and the compute units, a few cycles at a time.
+
+In: everything as tuples of arrays, and the policies. Out: a return code; all else is in the state. Compute units advance one
+after the other by a quantum of cycles, each event by event, so that its state stays in the host's caches.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from archex.base.jit import jit
+from archex.engine import tables as tab
+from archex.engine.dispatch import dispatch, resume_starved
+from archex.engine.issue import turn
+from archex.engine.state import (
+    C_DISPATCH,
+    CURSOR,
+    FINISHED_GROUPS,
+    INFINITY,
+    L_QUANTUM,
+    LIVE,
+    NOT_STARTED,
+    NOW,
+    S_NOW,
+    STARVED,
+    STOP_INSTRUCTIONS,
+    STOP_WORKGROUPS,
+    U_NEXT,
+)
+
+_INSTRUCTIONS = tab.COUNTER_INDEX["wave_instructions"]
+
+
+class Functions(NamedTuple):
+    """The compiled policies as the core calls them."""
+
+    pick_wave: Any
+    note_wave: Any
+    coalesce: Any
+    access_cycles: Any
+    map_address: Any
+    place_workgroup: Any
+    set_index: Any
+    pick_victim: Any
+    note_set: Any
+
+
+class Trace(NamedTuple):
+    """The rings of `layout`."""
+
+    blocks: Any
+    records: Any
+    pool: Any
+    cursor: Any
+
+
+@jit
+def advance_unit(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, end: int) -> int:
+    """Run a compute unit until `end`; a return code."""
+    schedulers = core.unit_int[tab.SCHEDULERS]
+    first = unit * schedulers
+    while True:
+        best, now = first, state.schedulers[first, S_NOW]
+        for g in range(first + 1, first + schedulers):
+            if state.schedulers[g, S_NOW] < now:
+                best, now = g, state.schedulers[g, S_NOW]
+        if now >= end:
+            state.units[unit, U_NEXT] = now
+            return tab.RUNNING
+        code = turn(core, paths, functions, state, memory, trace, unit, best)
+        if code != tab.RUNNING:
+            state.units[unit, U_NEXT] = now
+            return code
+
+
+@jit
+def run_core(
+    core: Any, paths: Any, state: Any, memory: Any, trace: Any, pick_wave: Any, note_wave: Any, coalesce: Any, access_cycles: Any,
+    map_address: Any, place_workgroup: Any, set_index: Any, pick_victim: Any, note_set: Any,
+) -> int:  # fmt: skip
+    """Go on until something is needed, a stop condition holds or the launch is over."""
+    functions = Functions(pick_wave, note_wave, coalesce, access_cycles, map_address, place_workgroup, set_index, pick_victim, note_set)
+    scalars = state.scalars
+    units = state.units.shape[0]
+    if scalars[STARVED] > 0:
+        resume_starved(core, state, trace)
+        if scalars[STARVED] > 0:
+            return tab.NEED_TRACE
+    while True:
+        end = scalars[NOW] + core.launch[L_QUANTUM]
+        if scalars[CURSOR] == 0:
+            code = dispatch(core, functions, state, trace, end)
+            if code != tab.RUNNING:
+                return code
+        for unit in range(scalars[CURSOR], units):
+            if state.units[unit, U_NEXT] < end:
+                code = advance_unit(core, paths, functions, state, memory, trace, unit, end)
+                if code != tab.RUNNING:
+                    scalars[CURSOR] = unit
+                    return code
+        scalars[CURSOR] = 0
+        scalars[NOW] = end
+        if scalars[NOT_STARTED] == 0 and scalars[LIVE] == 0:
+            return tab.DONE
+        following = state.units[:, U_NEXT].min()
+        if scalars[NOT_STARTED] > 0:
+            following = min(following, max(int(state.clocks[C_DISPATCH]), state.available.min()))
+        if following >= INFINITY:
+            return tab.STUCK
+        scalars[NOW] = max(end, following)
+        if scalars[STOP_INSTRUCTIONS] > 0 and state.counters[_INSTRUCTIONS] >= scalars[STOP_INSTRUCTIONS]:
+            return tab.WINDOW
+        if scalars[STOP_WORKGROUPS] > 0 and scalars[FINISHED_GROUPS] >= scalars[STOP_WORKGROUPS]:
+            return tab.WINDOW

@@ -1,0 +1,111 @@
+"""Memory channels: data transfer, row activations, turn-around between reads and writes, address translation.
+
+In: an address, how many accesses of the smallest size, the time. Out: cycles of waiting. Writes collect on a channel and go
+out in batches, so a turn-around is paid once a batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base.jit import jit
+from archex.engine import tables as tab
+from archex.engine.bits import mix
+from archex.engine.servers import BACKLOG, LAST, wait
+from archex.engine.state import (
+    DI_ACCESS,
+    DI_ACTIVATE,
+    DI_BANKS,
+    DI_BATCH,
+    DI_CHANNEL,
+    DI_CHANNELS,
+    DI_CHUNK,
+    DI_ROW,
+    FAULT,
+    FAULT_VALUE,
+)
+
+FAULT_MAP_ADDRESS = 7
+_ACTIVATES = tab.COUNTER_INDEX["dram_activates"]
+_READ = tab.COUNTER_INDEX["dram_read_bytes"]
+_WRITE = tab.COUNTER_INDEX["dram_write_bytes"]
+_TRANSLATION = tab.COUNTER_INDEX["translation_misses"]
+
+
+@jit
+def channel_of(map_address: Any, address_params: Any, channels: int, scalars: Any, address: int) -> int:
+    """The channel of an address, as the policy has it."""
+    channel = map_address(address, address_params)
+    if channel < 0 or channel >= channels:
+        scalars[FAULT] = FAULT_MAP_ADDRESS
+        scalars[FAULT_VALUE] = channel
+        return 0
+    return channel
+
+
+@jit
+def open_row(dram_int: Any, rows: Any, counters: Any, channel: int, address: int) -> int:
+    """1 when the access opens a row, 0 when its row is open."""
+    round_bytes = dram_int[DI_CHUNK] * dram_int[DI_CHANNELS]
+    turn = address // round_bytes
+    local = turn * dram_int[DI_CHUNK] + (address - turn * round_bytes) % dram_int[DI_CHUNK]
+    row = local // dram_int[DI_ROW]
+    bank = (row + mix(row)) % dram_int[DI_BANKS]
+    if rows[channel, bank] == row:
+        return 0
+    rows[channel, bank] = row
+    counters[_ACTIVATES] += 1
+    return 1
+
+
+@jit
+def activate_wait(dram: Any, dram_int: Any, servers: Any, channel: int, now: float) -> float:
+    """Wait for the right to open a row."""
+    if dram_int[DI_ACTIVATE] < 0:
+        return 0.0
+    return wait(servers, dram_int[DI_ACTIVATE] + channel, now, dram_int[DI_CHANNELS] / dram[tab.DRAM_ACTIVATES])
+
+
+@jit
+def access_cost(dram: Any, dram_int: Any) -> float:
+    """Cycles a channel needs to move one access."""
+    if dram[tab.DRAM_BYTES] <= 0.0:
+        return 0.0
+    return dram_int[DI_ACCESS] * dram_int[DI_CHANNELS] / dram[tab.DRAM_BYTES]
+
+
+@jit
+def dram_read(paths: Any, map_address: Any, memory: Any, address: int, accesses: int, now: float) -> float:
+    """Cycles a read waits beyond the bare latency."""
+    channel = channel_of(map_address, paths.address_params, paths.dram_int[DI_CHANNELS], memory.scalars, address)
+    memory.counters[_READ] += accesses * paths.dram_int[DI_ACCESS]
+    delay = wait(memory.servers, paths.dram_int[DI_CHANNEL] + channel, now, accesses * access_cost(paths.dram, paths.dram_int))
+    if open_row(paths.dram_int, memory.rows, memory.counters, channel, address) != 0:
+        delay = max(delay, activate_wait(paths.dram, paths.dram_int, memory.servers, channel, now))
+    entries = int(paths.translation[tab.TRANSLATION_ENTRIES])
+    if entries > 0:
+        page = address // int(paths.translation[tab.TRANSLATION_PAGE])
+        if memory.pages[page % entries] != page:
+            memory.pages[page % entries] = page
+            memory.counters[_TRANSLATION] += 1
+            delay += paths.translation[tab.TRANSLATION_MISS]
+    return delay
+
+
+@jit
+def dram_write(paths: Any, map_address: Any, memory: Any, address: int, accesses: int, now: float) -> float:
+    """Cycles until the channel has room for this write (its queue drains behind it)."""
+    channel = channel_of(map_address, paths.address_params, paths.dram_int[DI_CHANNELS], memory.scalars, address)
+    memory.counters[_WRITE] += accesses * paths.dram_int[DI_ACCESS]
+    opened = open_row(paths.dram_int, memory.rows, memory.counters, channel, address)
+    delay = 0.0
+    if opened != 0:
+        delay = activate_wait(paths.dram, paths.dram_int, memory.servers, channel, now)
+    server = paths.dram_int[DI_CHANNEL] + channel
+    memory.writes[channel] += accesses
+    if memory.writes[channel] >= paths.dram_int[DI_BATCH]:
+        cost = memory.writes[channel] * access_cost(paths.dram, paths.dram_int) + 2.0 * paths.dram[tab.DRAM_TURNAROUND]
+        memory.writes[channel] = 0
+        return max(delay, wait(memory.servers, server, now, cost))
+    ahead = memory.servers[server, BACKLOG] - (now - memory.servers[server, LAST])
+    return max(delay, ahead, 0.0)

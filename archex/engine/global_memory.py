@@ -1,0 +1,164 @@
+"""Wave-wide accesses to global and private memory: loads, stores, atomics, asynchronous copies.
+
+In: a decoded instruction, its record, the cycle of issue. Out: (cycle of the result, cycle the port took it). The port of the
+compute unit serves one access after the other; how long it is held is the larger of tag lookups and data-bank passes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base import layout as lay
+from archex.base.jit import jit
+from archex.engine import tables as tab
+from archex.engine.addresses import (
+    atomic_weights,
+    cache_passes,
+    expand_affine,
+    expand_scattered,
+    lines_of,
+)
+from archex.engine.bits import count
+from archex.engine.memory_path import read_line
+from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_ASYNC, W_CONTEXT, W_RETIRED, W_STORE
+from archex.engine.vector_cache import admit_store, load_lines, store_lines
+
+LOCAL_WINDOW = 0x7F00_0000_0000  # generic addresses of local memory
+PRIVATE_WINDOW = 0x7E00_0000_0000
+PRIVATE_BASE = 1 << 45  # where frames lie, beyond every buffer
+
+_LOADS = tab.COUNTER_INDEX["global_load_requests"]
+_STORES = tab.COUNTER_INDEX["global_store_requests"]
+_ATOMICS = tab.COUNTER_INDEX["atomic_requests"]
+_PRIVATE_LOADS = tab.COUNTER_INDEX["private_load_requests"]
+_PRIVATE_STORES = tab.COUNTER_INDEX["private_store_requests"]
+
+
+@jit
+def record_of(core: Any, state: Any, trace: Any, w: int, pc: int) -> tuple[int, int, int, int]:
+    """(kind, base, stride, mask) of an instruction's record."""
+    ordinal = core.code[pc, lay.RECORD]
+    if ordinal < 0:
+        return lay.NO_ACCESS, 0, 0, 0
+    context = state.waves[w, W_CONTEXT]
+    place = (trace.cursor[context, lay.RECORD_HEAD] + ordinal) & (trace.records.shape[1] - 1)
+    row = trace.records[context, place]
+    return row[lay.RECORD_KIND], row[lay.RECORD_BASE], row[lay.RECORD_STRIDE], row[lay.RECORD_MASK]
+
+
+@jit
+def private_lines(core: Any, memory: Any, trace: Any, context: int, w: int, kind: int, base: int, stride: int, mask: int, bytes_of: int) -> None:
+    """Addresses of private accesses, expanded: frames of a wave's lanes are interleaved by 4-byte words."""
+    width = core.launch[L_WIDTH]
+    frame = PRIVATE_BASE + w * ((core.launch[L_PRIVATE] + 3) // 4) * 4 * width
+    if kind == lay.AFFINE:
+        expand_affine(memory, base, stride, mask, width)
+    else:
+        expand_scattered(memory, trace.pool, context, base, mask, width, 0)
+    for lane in range(width):
+        if (mask >> lane) & 1 and memory.addresses[lane] >= 0:
+            slot = memory.addresses[lane]
+            if slot >= PRIVATE_WINDOW:
+                slot -= PRIVATE_WINDOW
+            word = slot // 4
+            memory.addresses[lane] = frame + word * 4 * width + lane * 4 + slot - word * 4
+
+
+@jit
+def count_access(memory: Any, kind: int, lines: int, mask: int) -> None:
+    """Requests and sectors by kind of access."""
+    counters = memory.counters
+    sectors = 0
+    for k in range(lines):
+        sectors += count(memory.sectors[k])
+    if kind == lay.LOAD or kind == lay.ASYNC_COPY:
+        counters[_LOADS] += 1
+        counters[_LOADS + 1] += sectors
+    elif kind == lay.STORE:
+        counters[_STORES] += 1
+        counters[_STORES + 1] += sectors
+    elif kind == lay.PRIVATE_LOAD:
+        counters[_PRIVATE_LOADS] += 1
+    elif kind == lay.PRIVATE_STORE:
+        counters[_PRIVATE_STORES] += 1
+    else:
+        counters[_ATOMICS] += 1
+        counters[_ATOMICS + 1] += count(mask)
+
+
+@jit
+def atomic_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int, start: float, flags: int) -> tuple[float, float]:
+    """(completion, cycles the port stalls) of an atomic on each line, at the second level."""
+    levels = paths.levels
+    same = levels[1, tab.LEVEL_ATOMIC_FLOAT] if flags & lay.FLOAT_ATOMIC else levels[1, tab.LEVEL_ATOMIC_SAME]
+    limit = int(levels[1, tab.LEVEL_PENDING_WRITES])
+    each = levels[0, tab.LEVEL_STORE_LINE_CYCLES]
+    latest, stalled = start, 0.0
+    for k in range(lines):
+        now = start + k * each + stalled
+        cost = max(levels[1, tab.LEVEL_ATOMIC_LEAST], same * memory.weights[k], levels[1, tab.LEVEL_ATOMIC_WORD] * memory.words[k])
+        done = read_line(paths, functions, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9))
+        if limit > 0:
+            stalled += admit_store(memory, unit, now, max(done - now - 0.5 * levels[1, tab.LEVEL_LATENCY], 0.0))
+        latest = max(latest, done + stalled + same * (memory.weights[k] - 1))
+    return latest, stalled
+
+
+@jit
+def global_access(
+    core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, record: Any
+) -> tuple[int, int]:
+    """Carry out a global or private access issued at `now`; (cycle of the result, cycle the port took it)."""
+    kind, base, stride, mask = record
+    row = core.code[pc]
+    what, bytes_of, flags = row[lay.KIND], max(row[lay.BYTES], 1), row[lay.FLAGS]
+    width = core.launch[L_WIDTH]
+    line, sector = paths.levels_int[0, I_LINE], paths.levels_int[0, I_SECTOR]
+    private = what == lay.PRIVATE_LOAD or what == lay.PRIVATE_STORE or (kind == lay.AFFINE and base >= PRIVATE_WINDOW)
+    if private and row[lay.RECORD] < 0:  # a spill slot: every lane at the same offset, so the wave's words lie in a row
+        kind, stride = lay.AFFINE, bytes_of
+        mask = (1 << width) - 1 if width < 64 else -1
+        base = PRIVATE_BASE + (w * ((core.launch[L_PRIVATE] + 3) // 4) * 4 + row[lay.OFFSET]) * width
+    elif kind == lay.NO_ACCESS:
+        return now + 1, now
+    context = state.waves[w, W_CONTEXT]
+    atomic = what == lay.ATOMIC or what == lay.REDUCE
+    if private and row[lay.RECORD] >= 0:
+        private_lines(core, memory, trace, context, w, kind, base, stride, mask, bytes_of)
+        kind = lay.SCATTERED
+    elif kind == lay.SCATTERED:
+        expand_scattered(memory, trace.pool, context, base, mask, width, 0)
+    elif atomic or core.launch[L_STANDARD] == 0:
+        expand_affine(memory, base, stride, mask, width)
+    port = core.unit_int[tab.GLOBAL_PORT]
+    start = max(float(now), state.ports[unit, port])
+    store = 1 if what == lay.STORE or what == lay.PRIVATE_STORE or atomic else 0
+    passes = 1
+    banked = paths.levels[0, tab.LEVEL_BANKS] > 0.0
+    if banked and not atomic:
+        banks = paths.levels[0, tab.LEVEL_BANKS : tab.LEVEL_BANK_BYTES + 1]
+        passes = cache_passes(memory, banks, kind, base, stride, mask, width, bytes_of, store)
+    lines = lines_of(functions, memory, core.launch[L_STANDARD], kind, base, stride, mask, width, bytes_of, line, sector)
+    count_access(memory, what, lines, mask)
+    rate = paths.levels[0, tab.LEVEL_LINES_PER_CYCLE]
+    tags = (lines + rate - 1.0) // rate if rate > 0.0 else 1.0
+    if store == 0:
+        bypass = 1 if flags & lay.BYPASS else 0
+        done, stalled = load_lines(paths, functions, memory, unit, lines, start, bypass)
+        late = max(paths.levels[0, tab.LEVEL_TAG_EXTRA] * (tags - 1.0), paths.levels[0, tab.LEVEL_DATA_EXTRA] * (passes - 1))
+        done += max(late - (lines - 1) / rate, 0.0) if rate > 0.0 else late
+        state.ports[unit, port] = start + max(tags, float(passes)) + stalled
+        if what == lay.ASYNC_COPY:
+            state.waves[w, W_ASYNC] = max(state.waves[w, W_ASYNC], int(done))
+        return int(done), int(start + stalled)
+    held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines, float(passes), 1.0)
+    if atomic:
+        atomic_weights(memory, width, line, lines)
+        done, stalled = atomic_lines(paths, functions, memory, unit, lines, start, flags)
+    else:
+        done, stalled = store_lines(paths, functions, memory, unit, lines, start, 1 if private else 0)
+    left = start + held + stalled
+    state.ports[unit, port] = left
+    state.waves[w, W_STORE] = max(state.waves[w, W_STORE], int(left))
+    state.waves[w, W_RETIRED] = max(state.waves[w, W_RETIRED], int(done))
+    return int(done), int(start + stalled)

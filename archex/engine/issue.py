@@ -1,0 +1,267 @@
+"""A scheduler's turn: who could issue, who is picked, what the instruction does.
+
+In: scheduler, cycle. Out: state moved on; a return code. Waves are in order and wait in one of three ways: by themselves until
+`W_NEXT` (waiting), for a pipe, a queue entry or their turn (ready), or for others (neither).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base import layout as lay
+from archex.base.jit import jit
+from archex.engine import tables as tab
+from archex.engine.bits import lowest
+from archex.engine.dispatch import begin_wave
+from archex.engine.fetch import constant_extra
+from archex.engine.global_memory import LOCAL_WINDOW, global_access, record_of
+from archex.engine.local_memory import cross_lane, local_access
+from archex.engine.policies import Event, WaveView
+from archex.engine.stalls import busy_cycles, charge_issue
+from archex.engine.state import (
+    FAULT,
+    FAULT_VALUE,
+    INFINITY,
+    L_WAVE_FEEDBACK,
+    L_WAVE_STATE,
+    S_LAST,
+    S_NOW,
+    S_QUEUE,
+    S_READY,
+    S_WAITING,
+    S_WAKE,
+    STARVED,
+    TOKEN_SHIFT,
+    W_ASYNC,
+    W_BARRIER,
+    W_BUSY,
+    W_END,
+    W_HOLD,
+    W_HOLD_REASON,
+    W_LANES,
+    W_NEXT,
+    W_PC,
+    W_PIPE,
+    W_PIPE_2,
+    W_PREVIOUS,
+    W_RETIRED,
+    X_CODE,
+    X_HOLD,
+    X_MEMORY,
+    X_SLACK,
+)
+from archex.engine.wave import OVER, align, prepare_wave
+from archex.engine.workgroup import arrive
+
+FAULT_PICK_WAVE = 0
+BARRIER_PENDING = 1 << 20  # keeps `begin_wave` from preparing a wave that is about to arrive at a barrier
+_INSTRUCTIONS = tab.COUNTER_INDEX["wave_instructions"]
+_LANES = tab.COUNTER_INDEX["lane_instructions"]
+_MATRIX = tab.COUNTER_INDEX["matrix_instructions"]
+_MATRIX_CYCLES = tab.COUNTER_INDEX["matrix_cycles"]
+_HITS = tab.COUNTER_INDEX["vector_cache_hits"]
+_LOOKUPS = tab.COUNTER_INDEX["vector_cache_lookups"]
+
+
+@jit
+def wake(core: Any, state: Any, g: int, now: int) -> None:
+    """Move the waves whose time has come from waiting to ready."""
+    scheduler = state.schedulers[g]
+    base = g * core.unit_int[tab.SLOTS]
+    mask, next_wake = scheduler[S_WAITING], INFINITY
+    while mask != 0:
+        slot = lowest(mask)
+        mask &= mask - 1
+        wave = state.waves[base + slot]
+        ready = wave[W_NEXT]
+        if ready <= now:
+            scheduler[S_WAITING] &= ~(1 << slot)
+            scheduler[S_READY] |= 1 << slot
+            wave[W_BUSY] = busy_cycles(state.pipes, wave[W_PIPE], ready)
+        else:
+            next_wake = min(next_wake, ready)
+    scheduler[S_WAKE] = next_wake
+
+
+@jit
+def eligible_waves(core: Any, state: Any, g: int, now: int) -> tuple[int, int]:
+    """(ready waves whose pipe and queue take them now, earliest cycle at which another of them could go)."""
+    scheduler = state.schedulers[g]
+    base = g * core.unit_int[tab.SLOTS]
+    queue_free = state.queue[g, scheduler[S_QUEUE]]
+    mask, eligible, retry = scheduler[S_READY], 0, INFINITY
+    while mask != 0:
+        slot = lowest(mask)
+        mask &= mask - 1
+        wave = state.waves[base + slot]
+        row = core.code[wave[W_PC]]
+        free = 0
+        pipe = wave[W_PIPE]
+        if pipe >= 0:
+            free = state.pipes[pipe, 0] - row[X_SLACK]
+            other = wave[W_PIPE_2]
+            if other >= 0:
+                free = min(free, state.pipes[other, 0] - row[X_SLACK])
+        if row[X_MEMORY] != 0:
+            free = max(free, queue_free)
+        if free <= now:
+            eligible |= 1 << slot
+        else:
+            retry = min(retry, free)
+    return eligible, retry
+
+
+@jit
+def hold_pipe(state: Any, wave: Any, row: Any, now: int) -> int:
+    """Take the instruction's pipe (the freer of two); cycles until it starts there."""
+    pipe = wave[W_PIPE]
+    if pipe < 0:
+        return 0
+    other = wave[W_PIPE_2]
+    if other >= 0 and state.pipes[pipe, 0] > now and state.pipes[other, 0] < state.pipes[pipe, 0]:
+        pipe = other
+    start = max(now, state.pipes[pipe, 0])
+    state.pipes[pipe, 0] = start + row[X_HOLD]
+    state.pipes[pipe, 1] += max(row[X_HOLD] - 1, 0)
+    return start - now
+
+
+@jit
+def note_event(core: Any, functions: Any, state: Any, g: int, slot: int, line: int, now: int) -> None:
+    """Tell a wave scheduler that asked for it what happened."""
+    words = core.launch[L_WAVE_STATE]
+    functions.note_wave(Event(slot, line, now), state.wave_state[g * words : (g + 1) * words], core.wave_params)
+
+
+@jit
+def memory_instruction(
+    core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int
+) -> int:
+    """Carry out a memory instruction; the cycle of its result. It occupies an entry of the scheduler's queue until the port takes it."""
+    pc = state.waves[w, W_PC]
+    kind = core.code[pc, lay.KIND]
+    if kind == lay.CROSS_LANE:
+        done, taken = cross_lane(core, state, unit, pc, now)
+    else:
+        record = record_of(core, state, trace, w, pc)
+        local = kind == lay.LOCAL_LOAD or kind == lay.LOCAL_STORE or kind == lay.LOCAL_ATOMIC
+        if local or (record[0] == lay.AFFINE and record[1] >= LOCAL_WINDOW):
+            done, taken = local_access(core, functions, state, memory, trace, unit, w, pc, now, record)
+        else:
+            feedback = core.launch[L_WAVE_FEEDBACK] & 6
+            missed = memory.counters[_LOOKUPS] - memory.counters[_HITS]
+            done, taken = global_access(core, paths, functions, state, memory, trace, unit, w, pc, now, record)
+            if feedback != 0 and memory.counters[_LOOKUPS] - memory.counters[_HITS] > missed:
+                slot = w - g * core.unit_int[tab.SLOTS]
+                if feedback & 2:
+                    note_event(core, functions, state, g, slot, memory.lines[0], now)
+                if feedback & 4:
+                    note_event(core, functions, state, g, slot, -2 - memory.lines[0], done)
+    position = state.schedulers[g, S_QUEUE]
+    state.queue[g, position] = taken
+    state.schedulers[g, S_QUEUE] = position + 1 if position + 1 < state.queue.shape[1] else 0
+    return done
+
+
+@jit
+def hold_wave(wave: Any, until: int, reason: int) -> None:
+    """Keep a wave from issuing before `until`."""
+    if until > wave[W_HOLD]:
+        wave[W_HOLD] = until
+        wave[W_HOLD_REASON] = reason
+
+
+@jit
+def issue(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int) -> None:
+    """Issue wave w's instruction at `now` and find out when the next one can go."""
+    wave = state.waves[w]
+    pc = wave[W_PC]
+    row = core.code[pc]
+    kind = row[lay.KIND]
+    queue_free = state.queue[g, state.schedulers[g, S_QUEUE]] if row[X_MEMORY] != 0 else 0
+    charge_issue(state.waves, state.stalls, state.pipes, w, now, queue_free)
+    state.counters[_INSTRUCTIONS] += 1
+    state.counters[_LANES] += wave[W_LANES]
+    wave[W_PREVIOUS] = now
+    wave[W_HOLD] = now + max(core.unit_int[tab.ISSUE_PERIOD], core.unit_int[tab.WAVE_INTERVAL])
+    wave[W_HOLD_REASON] = tab.STALL_EXECUTION_UNIT
+    late = hold_pipe(state, wave, row, now)
+    done = now + late + row[lay.LATENCY]
+    if kind != lay.ARITHMETIC:
+        if row[X_MEMORY] != 0:
+            done = memory_instruction(core, paths, functions, state, memory, trace, unit, g, w, now + late)
+        elif kind == lay.CONSTANT_LOAD:
+            done += constant_extra(core, state, unit, pc)
+        elif kind == lay.FENCE:
+            device = row[lay.FLAGS] & lay.DEVICE_SCOPE
+            cost = core.unit_int[tab.FENCE_DEVICE] if device != 0 else core.unit_int[tab.FENCE_UNIT]
+            hold_wave(wave, max(now, wave[W_RETIRED]) + cost if device != 0 else now + cost, tab.STALL_FENCE)
+        elif kind == lay.ASYNC_WAIT:
+            hold_wave(wave, wave[W_ASYNC], tab.STALL_MEMORY)
+        elif kind == lay.MATRIX:
+            state.counters[_MATRIX] += 1
+            state.counters[_MATRIX_CYCLES] += row[X_HOLD]
+    if row[lay.DST0] >= 0:
+        state.tokens[w, row[lay.DST0]] = (done << TOKEN_SHIFT) | row[X_CODE]
+    if row[lay.DST1] >= 0:
+        state.tokens[w, row[lay.DST1]] = (done << TOKEN_SHIFT) | row[X_CODE]
+    if kind == lay.BARRIER:
+        if pc + 1 < wave[W_END]:
+            wave[W_PC] = pc + 1
+            arrive(core, state, w, pc, now)
+        else:
+            wave[W_BARRIER] = BARRIER_PENDING
+            if begin_wave(core, state, trace, unit, w) != OVER:
+                arrive(core, state, w, pc, now)
+    elif pc + 1 < wave[W_END]:
+        wave[W_PC] = pc + 1
+        prepare_wave(core, state, unit, g, w)
+    else:
+        begin_wave(core, state, trace, unit, w)
+
+
+@jit
+def turn(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, g: int) -> int:
+    """One turn of scheduler g at its next cycle; a return code."""
+    scheduler = state.schedulers[g]
+    now = scheduler[S_NOW]
+    if scheduler[S_WAKE] <= now:
+        wake(core, state, g, now)
+    period = core.unit_int[tab.ISSUE_PERIOD]
+    slots = core.unit_int[tab.SLOTS]
+    base = g * slots
+    retry = INFINITY
+    issued = 0
+    code = tab.RUNNING
+    for _ in range(core.unit_int[tab.ISSUE_WIDTH]):
+        eligible, later = eligible_waves(core, state, g, now)
+        retry = later
+        if eligible == 0:
+            break
+        words = core.launch[L_WAVE_STATE]
+        view = WaveView(eligible, state.age, base, scheduler[S_LAST], now, slots)
+        slot = functions.pick_wave(view, state.wave_state[g * words : (g + 1) * words], core.wave_params)
+        if slot == -1:
+            retry = now + period
+            break
+        if slot < 0 or slot >= slots or (eligible >> slot) & 1 == 0:
+            state.scalars[FAULT] = FAULT_PICK_WAVE
+            state.scalars[FAULT_VALUE] = slot
+            return tab.BAD_POLICY
+        scheduler[S_READY] &= ~(1 << slot)
+        scheduler[S_LAST] = slot
+        issued += 1
+        scheduler[S_NOW] = INFINITY
+        if core.launch[L_WAVE_FEEDBACK] & 1:
+            note_event(core, functions, state, g, slot, -1, now)
+        issue(core, paths, functions, state, memory, trace, unit, g, base + slot, now)
+        if state.scalars[STARVED] > 0:
+            code = tab.NEED_TRACE
+            break
+    if scheduler[S_READY] != 0 and issued > 0:
+        retry = now + period
+    following = min(retry, scheduler[S_WAKE])
+    scheduler[S_NOW] = align(core, g, max(following, now + period)) if following < INFINITY else INFINITY
+    if state.scalars[FAULT] >= 0:
+        return tab.BAD_POLICY
+    return code

@@ -1,0 +1,88 @@
+"""Local memory of a workgroup: loads, stores, atomics, and cross-lane traffic through the same or another port.
+
+In: a decoded instruction, its record, the cycle of issue. Out: (cycle of the result, cycle the port took it).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base import layout as lay
+from archex.base.jit import jit
+from archex.engine import tables as tab
+from archex.engine.addresses import expand_affine, expand_scattered, local_passes, local_weight
+from archex.engine.bits import count
+from archex.engine.global_memory import LOCAL_WINDOW
+from archex.engine.state import L_WIDTH, W_CONTEXT, W_STORE
+
+_WAVEFRONTS = tab.COUNTER_INDEX["local_memory_wavefronts"]
+_CONFLICTS = tab.COUNTER_INDEX["local_memory_conflicts"]
+
+
+@jit
+def latency_of(local_memory: Any, bytes_of: int) -> float:
+    """Conflict-free load latency by width."""
+    if bytes_of <= 4:
+        return local_memory[tab.LOCAL_LATENCY_4]
+    if bytes_of <= 8:
+        return local_memory[tab.LOCAL_LATENCY_8]
+    return local_memory[tab.LOCAL_LATENCY_16]
+
+
+@jit
+def local_access(
+    core: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, record: Any
+) -> tuple[int, int]:
+    """Carry out a local-memory access issued at `now`; (cycle of the result, cycle the port took it)."""
+    kind, base, stride, mask = record
+    if kind == lay.NO_ACCESS:
+        return now + 1, now
+    row = core.code[pc]
+    what, bytes_of, flags = row[lay.KIND], max(row[lay.BYTES], 1), row[lay.FLAGS]
+    width = core.launch[L_WIDTH]
+    local = core.local_memory
+    atomic = what == lay.LOCAL_ATOMIC or what == lay.ATOMIC or what == lay.REDUCE
+    store = 1 if what == lay.LOCAL_STORE or what == lay.STORE or atomic else 0
+    if kind == lay.SCATTERED:
+        bias = 0
+        expand_scattered(memory, trace.pool, state.waves[w, W_CONTEXT], base, mask, width, bias)
+    elif base >= LOCAL_WINDOW:
+        base -= LOCAL_WINDOW
+    port = core.unit_int[tab.LOCAL_PORT]
+    start = max(float(now), state.ports[unit, port])
+    banks, bank_bytes = int(local[tab.LOCAL_BANKS]), int(local[tab.LOCAL_BANK_BYTES])
+    if atomic:
+        if kind == lay.AFFINE:
+            expand_affine(memory, base, stride, mask, width)
+        weight = local_weight(memory, width, banks, bank_bytes)
+        factor = local[tab.LOCAL_FLOAT_ATOMIC] if flags & lay.FLOAT_ATOMIC else (2.0 if flags & lay.COMPARE_AND_SWAP else 1.0)
+        if factor <= 0.0:
+            factor = 1.0
+        held = max(local[tab.LOCAL_ATOMIC_LANE] * weight * factor, 1.0)
+        latency = local[tab.LOCAL_ATOMIC_LATENCY] * (factor if flags & lay.FLOAT_ATOMIC else 1.0)
+        latency += local[tab.LOCAL_ATOMIC_EXTRA] * (weight - 1) * factor
+        passes = weight
+        ideal = 1
+    else:
+        passes = local_passes(functions, memory, core.local_params, kind, base, stride, mask, width, bytes_of, store)
+        held = float(passes)
+        ideal = max((count(mask) * bytes_of + banks * bank_bytes - 1) // (banks * bank_bytes), 1)
+        latency = latency_of(local, bytes_of) + local[tab.LOCAL_CONFLICT_EXTRA] * max(passes - ideal, 0)
+    memory.counters[_WAVEFRONTS] += passes
+    memory.counters[_CONFLICTS] += max(passes - ideal, 0)
+    state.ports[unit, port] = start + held
+    if store == 1:
+        state.waves[w, W_STORE] = max(state.waves[w, W_STORE], int(start + held))
+    return int(start + latency), int(start)
+
+
+@jit
+def cross_lane(core: Any, state: Any, unit: int, pc: int, now: int) -> tuple[int, int]:
+    """A shuffle: one pass through its port (where it has one), the result after the instruction's latency."""
+    port = core.unit_int[tab.CROSS_LANE_PORT]
+    latency = core.code[pc, lay.LATENCY]
+    if port < 0:
+        return now + latency, now
+    start = max(float(now), state.ports[unit, port])
+    state.ports[unit, port] = start + 1.0
+    return int(start) + latency, int(start)

@@ -1,0 +1,359 @@
+"""The memory path below the vector cache: an ordered list of cache levels, then the channels.
+
+In: `memory.lines/sectors/times` filled by the vector cache (what it lacks, when it asks). Out: completion times. A request
+resolves at once: the latency of the level that has the data, plus the waits at every server on its way. Waits are taken at
+the time of the request, not added up along the way, so that one saturated server does not push arrivals far into the future.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base.jit import jit
+from archex.engine import tables as tab
+from archex.engine.bits import count
+from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, home_partition, locate, touch
+from archex.engine.dram import dram_read, dram_write
+from archex.engine.servers import wait
+from archex.engine.state import (
+    COPIED,
+    DI_ACCESS,
+    DIRTY_SHIFT,
+    FILL_SHIFT,
+    FLAG_MASK,
+    I_COPY,
+    I_FETCH,
+    I_GROUP_READ,
+    I_GROUP_WRITE,
+    I_LINE,
+    I_PARTITIONS,
+    I_PORT_READ,
+    I_PORT_WRITE,
+    I_SECTOR,
+    I_TOTAL_READ,
+    I_TOTAL_WRITE,
+    I_WAYS,
+    I_WHOLE,
+    I_WRITE,
+    PENDING_SHIFT,
+    SECTOR_MASK,
+)
+
+_L2_READ = tab.COUNTER_INDEX["l2_read_sectors"]
+_L2_WRITE = tab.COUNTER_INDEX["l2_write_sectors"]
+_L2_LOOKUPS = tab.COUNTER_INDEX["l2_lookups"]
+_SIDE_LOOKUPS = tab.COUNTER_INDEX["memory_side_cache_lookups"]
+_FAR = tab.COUNTER_INDEX["far_sectors"]
+
+
+@jit
+def regroup(levels_int: Any, above: int, level: int, line: int, mask: int) -> tuple[int, int]:
+    """A line and its sectors of level `above` in the terms of `level`, whose lines are at least as long."""
+    above_line, above_sector = levels_int[above, I_LINE], levels_int[above, I_SECTOR]
+    own_line, own_sector = levels_int[level, I_LINE], levels_int[level, I_SECTOR]
+    if above_line == own_line and above_sector == own_sector:
+        return line, mask
+    address = line * above_line
+    own = address // own_line
+    start = address - own * own_line
+    result = 0
+    for k in range(above_line // above_sector):
+        if (mask >> k) & 1:
+            first = (start + k * above_sector) // own_sector
+            last = (start + (k + 1) * above_sector - 1) // own_sector
+            result |= (2 << last) - (1 << first)
+    return own, result
+
+
+@jit
+def widen(mask: int, group: int, whole: int) -> int:
+    """Sectors fetched for `mask` when aligned groups come together."""
+    if group <= 1:
+        return mask
+    result = 0
+    cell = (1 << group) - 1
+    while cell & whole:
+        if mask & cell:
+            result |= cell
+        cell <<= group
+    return result & whole
+
+
+@jit
+def accesses_of(mask: int, sector: int, access: int) -> int:
+    """Accesses of memory that cover the sectors of `mask` (whole aligned pieces)."""
+    if access <= sector:
+        return count(mask) * (sector // access)
+    group = access // sector
+    total, rest = 0, mask
+    while rest != 0:
+        total += 1 if rest & ((1 << group) - 1) else 0
+        rest >>= group
+    return total
+
+
+@jit
+def note_lookup(counters: Any, level: int, sectors: int, hits: int) -> None:
+    """Count a lookup at the second or third level."""
+    if level == 1:
+        counters[_L2_LOOKUPS] += sectors
+        counters[_L2_LOOKUPS + 1] += hits
+    elif level == 2:
+        counters[_SIDE_LOOKUPS] += sectors
+        counters[_SIDE_LOOKUPS + 1] += hits
+
+
+@jit
+def read_ports(paths: Any, servers: Any, unit: int, level: int, instance: int, bytes_up: float, now: float) -> float:
+    """Waits on the way up from `level`: the port of the cache above, the group's, all together."""
+    row = paths.levels_int[level]
+    delay = 0.0
+    if row[I_PORT_READ] >= 0:
+        above = unit if level == 1 else paths.level_instance[level - 1, unit]
+        delay += wait(servers, row[I_PORT_READ] + above, now, bytes_up / paths.levels[level, tab.LEVEL_PORT_READ])
+    if row[I_GROUP_READ] >= 0:
+        group = row[I_GROUP_READ] + paths.unit_group[unit]
+        delay += wait(servers, group, now, bytes_up / paths.levels[level, tab.LEVEL_GROUP_READ])
+    if row[I_TOTAL_READ] >= 0:
+        delay += wait(servers, row[I_TOTAL_READ] + instance, now, bytes_up / paths.levels[level, tab.LEVEL_TOTAL_READ])
+    return delay
+
+
+@jit
+def write_ports(paths: Any, servers: Any, unit: int, level: int, instance: int, bytes_down: float, now: float) -> float:
+    """Waits on the way down to `level`."""
+    row = paths.levels_int[level]
+    delay = 0.0
+    if row[I_PORT_WRITE] >= 0:
+        above = unit if level == 1 else paths.level_instance[level - 1, unit]
+        cost = max(bytes_down / paths.levels[level, tab.LEVEL_PORT_WRITE], paths.levels[level, tab.LEVEL_PORT_WRITE_LINE])
+        delay += wait(servers, row[I_PORT_WRITE] + above, now, cost)
+    if row[I_GROUP_WRITE] >= 0:
+        group = row[I_GROUP_WRITE] + paths.unit_group[unit]
+        delay += wait(servers, group, now, bytes_down / paths.levels[level, tab.LEVEL_GROUP_WRITE])
+    if row[I_TOTAL_WRITE] >= 0:
+        delay += wait(servers, row[I_TOTAL_WRITE] + instance, now, bytes_down / paths.levels[level, tab.LEVEL_TOTAL_WRITE])
+    return delay
+
+
+@jit
+def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, line: int, mask: int, now: float) -> float:
+    """Write sectors of a line of level `above` to the levels below; the wait until they are accepted.
+
+    A line that must leave to make room goes on down in the same way; of its waits only the memory channel's holds the writer.
+    """
+    levels = paths.levels.shape[0]
+    delay = 0.0
+    first_level = above + 1
+    while True:
+        level = above + 1
+        if level >= levels:
+            row = paths.levels_int[above]
+            accesses = accesses_of(mask, row[I_SECTOR], paths.dram_int[DI_ACCESS])
+            return delay + dram_write(paths, functions.map_address, memory, line * row[I_LINE], accesses, now)
+        row = paths.levels_int[level]
+        line, mask = regroup(paths.levels_int, above, level, line, mask)
+        sectors = count(mask)
+        instance = paths.level_instance[level, unit]
+        waited = write_ports(paths, memory.servers, unit, level, instance, float(sectors * row[I_SECTOR]), now)
+        partition = home_partition(row[I_PARTITIONS], line)
+        first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, partition, line)
+        cost = paths.levels[level, tab.LEVEL_WRITE_BASE] + paths.levels[level, tab.LEVEL_WRITE_SECTOR] * sectors
+        waited += wait(memory.servers, server, now, cost)
+        if level == first_level:
+            delay += waited
+        if level == 1:
+            memory.counters[_L2_WRITE] += sectors
+        entry = find(memory.tags, first, row[I_WAYS], line)
+        note_lookup(memory.counters, level, sectors, sectors if entry >= 0 else 0)
+        through = row[I_WRITE] != tab.WRITE_BACK
+        if entry >= 0:
+            status = memory.status[entry]
+            if status & COPIED:
+                for other in range(row[I_PARTITIONS]):
+                    if other != partition:
+                        copy_first, _ = locate(
+                            paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, other, line
+                        )
+                        copy = find(memory.tags, copy_first, row[I_WAYS], line)
+                        if copy >= 0:
+                            memory.tags[copy] = -1
+                status &= ~COPIED
+            memory.status[entry] = status | mask | (0 if through else mask << DIRTY_SHIFT)
+            touch(memory.scalars, memory.used, entry)
+            feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, 1)
+            if not through:
+                return delay
+            above = level
+            continue
+        if row[I_WRITE] == tab.WRITE_THROUGH:
+            above = level
+            continue
+        entry = choose_entry(
+            paths.levels_int, functions.pick_victim, paths.victim_params, memory.tags, memory.used, memory.set_state, memory.scalars, level, first
+        )
+        old, old_dirty = memory.tags[entry], dirty_sectors(memory.status[entry])
+        memory.tags[entry] = line
+        memory.status[entry] = mask | (0 if through else mask << DIRTY_SHIFT)
+        touch(memory.scalars, memory.used, entry)
+        feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, 2)
+        above = level
+        if through:
+            continue
+        if old == -1 or old_dirty == 0:
+            return delay
+        line, mask = old, old_dirty
+
+
+@jit
+def make_room(paths: Any, functions: Any, memory: Any, unit: int, level: int, first: int, line: int, now: float) -> int:
+    """Give `line` an entry in its set, writing back what leaves."""
+    entry = choose_entry(
+        paths.levels_int, functions.pick_victim, paths.victim_params, memory.tags, memory.used, memory.set_state, memory.scalars, level, first
+    )
+    old, old_dirty = memory.tags[entry], dirty_sectors(memory.status[entry])
+    memory.tags[entry] = line
+    memory.status[entry] = 0
+    feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, 2)
+    if old != -1 and old_dirty != 0:
+        write_line(paths, functions, memory, unit, level, old, old_dirty, now)
+    return entry
+
+
+@jit
+def settle(status: int, now: int) -> int:
+    """A line's status once what was on its way by `now` has arrived."""
+    if (status >> FILL_SHIFT) <= now:
+        arrived = (status >> PENDING_SHIFT) & SECTOR_MASK
+        return (status | arrived) & ~(SECTOR_MASK << PENDING_SHIFT) & FLAG_MASK
+    return status
+
+
+@jit
+def expect(memory: Any, entry: int, mask: int, completion: int) -> None:
+    """Sectors of an entry arrive at `completion`."""
+    status = memory.status[entry]
+    fill = max(status >> FILL_SHIFT, completion)
+    memory.status[entry] = (status & FLAG_MASK) | (mask << PENDING_SHIFT) | (fill << FILL_SHIFT)
+
+
+@jit
+def read_line(paths: Any, functions: Any, memory: Any, unit: int, line: int, mask: int, now: float, atomic_cost: float) -> float:
+    """Completion of a read of sectors the vector cache lacks. With `atomic_cost` > 0 it is an atomic at the second level.
+
+    An atomic holds the slice for its own cost, always at the line's home, and leaves the sectors dirty.
+    """
+    levels = paths.levels.shape[0]
+    delay = 0.0
+    completion = 0.0
+    # entries that will receive the data: at most two a level
+    entry_a, entry_b, entry_c, entry_d = -1, -1, -1, -1
+    mask_a, mask_b, mask_c, mask_d = 0, 0, 0, 0
+    level = 1
+    arrived = 0
+    extra = 0.0
+    moment = int(now)
+    while True:
+        if level >= levels:
+            row = paths.levels_int[level - 1]
+            accesses = accesses_of(mask, row[I_SECTOR], paths.dram_int[DI_ACCESS])
+            delay += dram_read(paths, functions.map_address, memory, line * row[I_LINE], accesses, now)
+            completion = now + paths.dram[tab.DRAM_LATENCY] + delay
+            break
+        row = paths.levels_int[level]
+        line, mask = regroup(paths.levels_int, level - 1, level, line, mask)
+        sectors = count(mask)
+        instance = paths.level_instance[level, unit]
+        partitions = row[I_PARTITIONS]
+        delay += read_ports(paths, memory.servers, unit, level, instance, float(sectors * row[I_SECTOR]), now)
+        home = home_partition(partitions, line)
+        near = paths.unit_partition[unit] if partitions > 1 else 0
+        atomic = level == 1 and atomic_cost > 0.0
+        near_first = -1
+        hit = False
+        if near != home and not atomic:
+            near_first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, near, line)
+            entry = find(memory.tags, near_first, row[I_WAYS], line)
+            if entry >= 0:
+                status = settle(memory.status[entry], moment)
+                memory.status[entry] = status
+                if mask & ~(status | (status >> PENDING_SHIFT)) & SECTOR_MASK == 0:
+                    hit = True
+                    cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
+                    delay += wait(memory.servers, server, now, cost)
+                    touch(memory.scalars, memory.used, entry)
+                    feedback(
+                        paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, near_first, entry, 1
+                    )
+                    if mask & ~status:
+                        arrived = max(arrived, status >> FILL_SHIFT)
+                else:
+                    near_first = -2 - entry  # the copy is there in part: it receives the rest
+            if not hit:
+                extra += paths.levels[level, tab.LEVEL_FAR_EXTRA]
+                memory.counters[_FAR] += sectors
+        held = 0
+        if not hit:
+            first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, home, line)
+            cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
+            delay += wait(memory.servers, server, now, atomic_cost if atomic else cost)
+            entry = find(memory.tags, first, row[I_WAYS], line)
+            status = 0
+            if entry >= 0:
+                status = settle(memory.status[entry], moment)
+                held = mask & (status | (status >> PENDING_SHIFT)) & SECTOR_MASK
+                hit = held == mask
+                if held & ~status:
+                    arrived = max(arrived, status >> FILL_SHIFT)
+            missing = widen(mask & ~held, row[I_FETCH], row[I_WHOLE]) & ~(status | (status >> PENDING_SHIFT)) & SECTOR_MASK
+            if entry < 0:
+                entry = make_room(paths, functions, memory, unit, level, first, line, now)
+            else:
+                feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, 1)
+            touch(memory.scalars, memory.used, entry)
+            if atomic:
+                status |= mask << DIRTY_SHIFT
+            copies = near != home and not atomic and row[I_COPY] != 0
+            memory.status[entry] = status | (COPIED if copies else 0)
+            if not hit:
+                entry_c, mask_c = entry_a, mask_a
+                entry_a, mask_a = entry, missing
+            if copies:
+                if near_first <= -2:
+                    entry = -2 - near_first
+                else:
+                    entry = make_room(paths, functions, memory, unit, level, near_first, line, now)
+                touch(memory.scalars, memory.used, entry)
+                entry_d, mask_d = entry_b, mask_b
+                entry_b, mask_b = entry, mask | missing
+            note_lookup(memory.counters, level, sectors, count(held))
+            if not hit:
+                mask = missing
+        else:
+            note_lookup(memory.counters, level, sectors, sectors)
+        if level == 1:
+            memory.counters[_L2_READ] += 0 if atomic else sectors
+            memory.counters[_L2_WRITE] += sectors if atomic else 0
+        if hit:
+            completion = now + paths.levels[level, tab.LEVEL_LATENCY] + delay + extra
+            break
+        level += 1
+    completion = max(completion, float(arrived))
+    time = int(completion)
+    if entry_a >= 0:
+        expect(memory, entry_a, mask_a, time)
+    if entry_b >= 0:
+        expect(memory, entry_b, mask_b, time)
+    if entry_c >= 0:
+        expect(memory, entry_c, mask_c, time)
+    if entry_d >= 0:
+        expect(memory, entry_d, mask_d, time)
+    return completion
+
+
+@jit
+def read_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int) -> None:
+    """Resolve the first `lines` requests of `memory.lines/sectors/times` (no sectors: nothing asked)."""
+    for k in range(lines):
+        if memory.sectors[k] != 0:
+            memory.times[k] = read_line(paths, functions, memory, unit, memory.lines[k], memory.sectors[k], memory.times[k], 0.0)

@@ -1,0 +1,196 @@
+"""Policies: the decisions a part may take, as plain functions with fixed signatures, and how they are compiled.
+
+In: a Python function and its kind. Out: a compiled first-class function the core calls without being compiled again; under
+ARCHEX_JIT=0 the function itself. A policy sees views (tuples of numbers and whole arrays with an offset), its own `state`
+(int64 words, zeroed at each launch) and its `params` (float64), and returns one int64. What it returns is range-checked.
+`scratch` (SCRATCH words, zeroed once, shared by the policies that take it) is working space whose word 0 is a generation
+number: add 1 and treat what carries an older number as empty.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from archex.base.jit import COMPILED, jit
+
+NONE = -1  # "no wave", "no unit"
+ISSUED, MISSED, FILLED = 1, 2, 4  # what an `Event` reports; bits of `wave_feedback`
+HIT, FILLED_SET = 1, 2  # what a `SetView` reports; bits of `victim_feedback`
+SCRATCH = 1024  # words of working space for `coalesce` and `access_cycles`
+
+
+class WaveView(NamedTuple):
+    """What a wave scheduler sees: slots that could issue now, the age of each slot's wave, the slot that issued last (-1 none)."""
+
+    ready: int  # bit a slot
+    age: np.ndarray  # int64: start order of the wave in slot i is age[first + i], smaller is older
+    first: int
+    last: int
+    cycle: int
+    slots: int
+
+
+class Event(NamedTuple):
+    """Something that happened to a wave of this scheduler: `line` is the vector-cache line (its number), -1 on an issue."""
+
+    slot: int
+    line: int
+    cycle: int
+    what: int  # ISSUED, MISSED or FILLED
+
+
+class SetView(NamedTuple):
+    """One set of a cache: last use of way i is last_use[first + i] (a count of accesses, larger is more recent)."""
+
+    first: int
+    ways: int
+    last_use: np.ndarray
+    index: int  # number of the set, over all slices and instances of the level
+    hit: int  # way just hit or filled (feedback), else -1
+    what: int  # feedback: HIT or FILLED_SET, else 0
+
+
+class Access(NamedTuple):
+    """The addresses of one wave-wide memory instruction: addresses[i] of lane i, -1 where inactive."""
+
+    addresses: np.ndarray  # int64
+    lanes: int
+    bytes: int  # a lane
+    store: int  # 1 for stores and atomics
+
+
+class PlaceView(NamedTuple):
+    """What a dispatcher sees: unit u can take a workgroup from cycle available[u] on (never if that is huge); `order` of filling."""
+
+    available: np.ndarray  # int64
+    held: np.ndarray  # int64: workgroups it holds now
+    order: np.ndarray  # int64: unit at each position of the filling order
+    last: int  # position in `order` that was served last, -1 at first
+    cycle: int
+    workgroup: int
+
+
+#: kind -> (argument names, argument types in words); every policy returns int64
+ARGUMENTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "pick_wave": (("view", "WaveView"), ("state", "int64[]"), ("params", "float64[]")),
+    "note_wave": (("event", "Event"), ("state", "int64[]"), ("params", "float64[]")),
+    "set_index": (("line", "int64"), ("sets", "int64"), ("params", "float64[]")),
+    "pick_victim": (("view", "SetView"), ("state", "int64[]"), ("params", "float64[]")),
+    "note_set": (("view", "SetView"), ("state", "int64[]"), ("params", "float64[]")),
+    "coalesce": (
+        ("access", "Access"), ("line", "int64"), ("sector", "int64"), ("lines", "int64[]"), ("sectors", "int64[]"), ("scratch", "int64[]"),
+    ),
+    "access_cycles": (("access", "Access"), ("scratch", "int64[]"), ("params", "float64[]")),
+    "map_address": (("address", "int64"), ("params", "float64[]")),
+    "place_workgroup": (("view", "PlaceView"), ("state", "int64[]"), ("params", "float64[]")),
+}
+#: what a policy's result must be, for messages
+RESULTS = {
+    "pick_wave": "a slot whose bit is set in view.ready, or -1",
+    "note_wave": "anything (ignored)",
+    "set_index": "0 <= set < sets",
+    "pick_victim": "0 <= way < view.ways",
+    "note_set": "anything (ignored)",
+    "coalesce": "the number of distinct lines written, 1 to 2 x lanes",
+    "access_cycles": "1 to 4096 passes",
+    "map_address": "0 <= channel < params[0]",
+    "place_workgroup": "a unit with view.available[unit] <= view.cycle, or -1",
+}
+
+
+class PolicyError(Exception):
+    """A policy of the wrong form, or one that raised or returned nonsense: names the kind, the function and the rule."""
+
+    def __init__(self, kind: str, name: str, rule: str) -> None:
+        super().__init__(f"policy {kind} ({name}): {rule}")
+        self.kind, self.name, self.rule = kind, name, rule
+
+
+def signature(kind: str) -> Any:
+    """The numba signature of a policy kind."""
+    from numba import types
+
+    ints, floats, i64 = types.Array(types.int64, 1, "C"), types.Array(types.float64, 1, "C"), types.int64
+    named = {
+        "int64": i64,
+        "int64[]": ints,
+        "float64[]": floats,
+        "WaveView": types.NamedTuple((i64, ints, i64, i64, i64, i64), WaveView),
+        "Event": types.NamedTuple((i64, i64, i64, i64), Event),
+        "SetView": types.NamedTuple((i64, i64, ints, i64, i64, i64), SetView),
+        "Access": types.NamedTuple((ints, i64, i64, i64), Access),
+        "PlaceView": types.NamedTuple((ints, ints, ints, i64, i64, i64), PlaceView),
+    }
+    return i64(*(named[kind_of] for _, kind_of in ARGUMENTS[kind]))
+
+
+def function_type(kind: str) -> Any:
+    """The numba type of a compiled policy of this kind as an argument."""
+    from numba import types
+
+    return types.FunctionType(signature(kind))
+
+
+_compiled: dict[tuple[str, Any], Any] = {}
+
+
+def compile_policy(function: Callable[..., int], kind: str) -> Any:
+    """Check a policy's form and compile it with its kind's signature; a mistake is a `PolicyError`."""
+    if kind not in ARGUMENTS:
+        raise PolicyError(kind, str(function), f"unknown kind; kinds: {', '.join(ARGUMENTS)}")
+    plain = getattr(function, "py_func", function)
+    name = f"{getattr(plain, '__module__', '?')}.{getattr(plain, '__qualname__', plain)}"
+    expected = tuple(argument for argument, _ in ARGUMENTS[kind])
+    found = tuple(inspect.signature(plain).parameters)
+    if len(found) != len(expected):
+        raise PolicyError(kind, name, f"takes ({', '.join(found)}), expected ({', '.join(expected)})")
+    if not COMPILED:
+        return plain
+    key = (kind, plain)
+    if key not in _compiled:
+        import numba
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
+            try:
+                result = numba.njit(signature(kind), error_model="numpy")(plain)
+            except numba.core.errors.NumbaError as error:
+                first = next((line for line in str(error).splitlines() if line.strip()), "")
+                raise PolicyError(kind, name, f"does not compile: {first} (it must return {RESULTS[kind]})") from error
+        _compiled[key] = result
+    return _compiled[key]
+
+
+class Policies(NamedTuple):
+    """Every decision of one device, compiled, with parameters and the words of state each needs.
+
+    `note_wave`, `note_set` are called only where the feedback flags ask for them. Per level (vector cache first): set_index,
+    pick_victim, note_set. `coalesce_standard` says that affine accesses may take the engine's own fast path.
+    """
+
+    pick_wave: Any
+    note_wave: Any
+    coalesce: Any
+    access_cycles: Any
+    map_address: Any
+    place_workgroup: Any
+    set_index: tuple[Any, ...]
+    pick_victim: tuple[Any, ...]
+    note_set: tuple[Any, ...]
+    wave_params: np.ndarray  # float64
+    wave_state: int  # words a scheduler
+    wave_feedback: int  # bits: 1 note issues, 2 note misses, 4 note fills
+    local_params: np.ndarray  # access_cycles: banks, bank bytes, then the part's own
+    address_params: np.ndarray  # map_address: channels, chunk bytes, then the part's own
+    place_params: np.ndarray
+    place_state: int
+    index_params: tuple[np.ndarray, ...]
+    victim_params: tuple[np.ndarray, ...]
+    victim_state: tuple[int, ...]  # words a level
+    victim_feedback: tuple[int, ...]  # bits: 1 note hits, 2 note fills
+    coalesce_standard: bool = True

@@ -1,0 +1,234 @@
+"""The engine as its users see it: one launch on one device, run in steps.
+
+In: device tables, policies, a lowered program, the launch's geometry, trace rings. Out: return codes, counters, cycles, what the
+driver must supply next. A driver's loop is:
+
+    code = engine.run()
+    NEED_WORKGROUPS -> take `engine.free_slots()`, start workgroups there, `engine.push(slots, workgroups)`
+    NEED_TRACE      -> refill the rings of `engine.requests()`
+    WINDOW          -> read `counters()`, set other stop conditions
+    DONE            -> `cycles()`
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from archex.base import layout as lay
+from archex.base.jit import COMPILED, jit
+from archex.engine import tables as tab
+from archex.engine.core import Trace, run_core
+from archex.engine.policies import ARGUMENTS, RESULTS, Policies, PolicyError, function_type
+from archex.engine.state import (
+    COPIED,
+    DIRTY_SHIFT,
+    FAULT,
+    FAULT_VALUE,
+    FREED,
+    I_BASE,
+    I_INSTANCES,
+    I_PARTITIONS,
+    I_SETS,
+    I_SLICES,
+    I_WAYS,
+    I_WHOLE,
+    L_WAVES,
+    LAST_END,
+    LIVE,
+    NOT_STARTED,
+    NOW,
+    QUEUE_HEAD,
+    QUEUE_TAIL,
+    STARVED,
+    STOP_INSTRUCTIONS,
+    STOP_WORKGROUPS,
+    W_GROUP,
+    Memory,
+    allocate,
+    allocate_memory,
+    prepare,
+)
+
+_SINGLE = ("pick_wave", "note_wave", "coalesce", "access_cycles", "map_address", "place_workgroup")
+_PER_LEVEL = (("set_index", "set_index"), ("pick_victim", "pick_victim"), ("note_set", "note_set"))
+
+
+@functools.cache
+def compiled_core(levels: int) -> Callable[..., int]:
+    """The main loop, compiled once for a number of cache levels (or as it is)."""
+    if not COMPILED:
+        return run_core
+    import numba
+    from numba import types
+
+    from archex.engine.state import Core, Paths, State
+
+    def tuple_of(kind: Any, dtypes: dict[str, Any]) -> Any:
+        return types.NamedTuple([dtypes[name] for name in kind._fields], kind)
+
+    arrays = _array_types()
+    singles = [function_type(kind) for kind in _SINGLE]
+    per_level = [types.UniTuple(function_type(kind), levels) for kind, _ in _PER_LEVEL]
+    trace = types.NamedTuple(
+        (types.Array(types.int32, 3, "C"), types.Array(types.int64, 3, "C"), types.Array(types.int64, 3, "C"), types.Array(types.int64, 2, "C")), Trace
+    )
+    signature = types.int64(
+        tuple_of(Core, arrays["core"]), tuple_of(Paths, arrays["paths"]), tuple_of(State, arrays["state"]), tuple_of(Memory, arrays["memory"]),
+        trace, *singles, *per_level,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
+        return jit(signature)(run_core.py_func)  # type: ignore[no-any-return]
+
+
+#: array types by tuple and field, learnt from the first engine made (they never differ)
+_learnt: dict[str, dict[str, Any]] = {}
+
+
+def _array_types() -> dict[str, dict[str, Any]]:
+    return _learnt
+
+
+def _learn(**tuples: Any) -> None:
+    if not _learnt:
+        import numba
+
+        for name, value in tuples.items():
+            _learnt[name] = {field: numba.typeof(array) for field, array in value._asdict().items()}
+
+
+class Engine:
+    """One launch on one device. All state is in `state` and `memory`."""
+
+    def __init__(
+        self, tables: tab.DeviceTables, policies: Policies, program: tab.ProgramTables, geometry: tab.Geometry, rings: Any,
+        caches: Memory | None = None,
+    ) -> None:  # fmt: skip
+        """`rings`: anything with the arrays `blocks, records, pool, cursor`; `caches`: the memory of the launch before, kept warm."""
+        if len(tables.levels) < 2:
+            raise ValueError("a memory path needs a vector cache and at least one level below it")
+        self.policies = policies
+        self.core, self.paths, sizes = prepare(tables, policies, program, geometry)
+        self.trace = Trace(rings.blocks, rings.records, rings.pool, rings.cursor)
+        self.slots = len(rings.cursor) // geometry.waves_per_workgroup
+        self.state = allocate(self.core, sizes, policies, self.slots)
+        self.memory = allocate_memory(self.paths, sizes, policies, self.state, caches)
+        self._used = np.zeros(self.slots, bool)
+        if COMPILED:
+            _learn(core=self.core, paths=self.paths, state=self.state, memory=self.memory)
+        self._core = compiled_core(len(tables.levels))
+
+    @property
+    def now(self) -> int:
+        """Cycles simulated so far."""
+        return int(self.state.scalars[NOW])
+
+    @property
+    def not_started(self) -> int:
+        """Workgroups of the grid not yet dispatched."""
+        return int(self.state.scalars[NOT_STARTED])
+
+    @property
+    def running(self) -> int:
+        """Workgroups resident now."""
+        return int(self.state.scalars[LIVE])
+
+    @property
+    def queued(self) -> int:
+        """Workgroups started by the driver that wait for a place."""
+        return int(self.state.scalars[QUEUE_TAIL] - self.state.scalars[QUEUE_HEAD])
+
+    def run(self, stop_instructions: int = 0, stop_workgroups: int = 0) -> int:
+        """Go on; a return code of `tables`. Stop conditions are totals since the launch began, 0 none."""
+        scalars = self.state.scalars
+        scalars[STOP_INSTRUCTIONS], scalars[STOP_WORKGROUPS] = stop_instructions, stop_workgroups
+        p = self.policies
+        code = int(
+            self._core(
+                self.core, self.paths, self.state, self.memory, self.trace, p.pick_wave, p.note_wave, p.coalesce, p.access_cycles,
+                p.map_address, p.place_workgroup, p.set_index, p.pick_victim, p.note_set,
+            )
+        )  # fmt: skip
+        if code == tab.BAD_POLICY:
+            kind = tuple(ARGUMENTS)[int(scalars[FAULT])]
+            found = getattr(self.policies, kind)
+            found = found[0] if isinstance(found, tuple) else found
+            plain = getattr(found, "py_func", found)
+            raise PolicyError(kind, f"{plain.__module__}.{plain.__qualname__}", f"returned {int(scalars[FAULT_VALUE])}; {RESULTS[kind]}")
+        return code
+
+    def free_slots(self) -> np.ndarray:
+        """Context slots that hold no workgroup; forget those that ended since the last call."""
+        freed = int(self.state.scalars[FREED])
+        self._used[self.state.freed[:freed]] = False
+        self.state.scalars[FREED] = 0
+        return np.flatnonzero(~self._used)
+
+    def push(self, slots: Any, workgroups: Any) -> None:
+        """Queue workgroups whose traces have begun in these context slots, in order of dispatch."""
+        scalars = self.state.scalars
+        capacity = len(self.state.started)
+        for slot, workgroup in zip(slots, workgroups, strict=True):
+            self.state.started[scalars[QUEUE_TAIL] % capacity] = (slot, workgroup)
+            scalars[QUEUE_TAIL] += 1
+            self._used[slot] = True
+
+    def requests(self, share: float = 0.5) -> np.ndarray:
+        """Context slots of workgroups whose rings are dry or less than `share` full of blocks and not finished."""
+        cursor = self.trace.cursor
+        waves = int(self.core.launch[L_WAVES])
+        contexts = self.slots * waves
+        room = share * self.trace.blocks.shape[1]
+        low = (cursor[:contexts, lay.FINISHED] == 0) & (cursor[:contexts, lay.BLOCK_TAIL] - cursor[:contexts, lay.BLOCK_HEAD] < room)
+        per_slot = low.reshape(self.slots, waves).any(1)
+        if not self._used.all():
+            self.free_slots()
+        wanted = set(np.flatnonzero(per_slot & self._used).tolist())
+        starved = self.state.starved[: int(self.state.scalars[STARVED])]
+        wanted.update(int(self.state.waves[w, W_GROUP]) for w in starved)
+        return np.array(sorted(wanted), np.int64)
+
+    def counters(self) -> dict[str, int]:
+        """Counters by name, and `stall_<reason>` in wave-cycles."""
+        values = {name: int(value) for (name, _, _), value in zip(tab.COUNTERS, self.state.counters, strict=True)}
+        values |= {f"stall_{name}": int(value) for name, value in zip(tab.REASON_NAMES, self.state.stalls, strict=True)}
+        return values
+
+    def last_end(self) -> int:
+        """Cycle of the latest completion so far (waves ended, writes retired)."""
+        return int(self.state.scalars[LAST_END])
+
+    def cycles(self) -> int:
+        """Cycles of the launch as a counter in hardware has them, start and drain included."""
+        return self.last_end() + int(self.core.device[tab.DRAIN_CYCLES])
+
+    def resident(self) -> int:
+        """Waves resident now."""
+        return int((self.state.waves[:, W_GROUP] >= 0).sum())
+
+    def fill(self, level: int, filled: float, dirty: float) -> None:
+        """Fill a cache level with lines of nobody's, a share of them dirty: the state a long launch has reached (for sampling).
+
+        Every `1 / filled`-th way is filled; they are older than anything that follows.
+        """
+        row = self.paths.levels_int[level]
+        sets = int(row[I_INSTANCES] * row[I_PARTITIONS] * row[I_SLICES] * row[I_SETS])
+        ways, base, whole = int(row[I_WAYS]), int(row[I_BASE]), int(row[I_WHOLE])
+        held = round(filled * ways)
+        marked = round(dirty * held)
+        lines = np.arange(sets * ways).reshape(sets, ways)
+        part = slice(base, base + sets * ways)
+        tags, status = self.memory.tags[part].reshape(sets, ways), self.memory.status[part].reshape(sets, ways)
+        tags[:, :held] = (1 << 50) + lines[:, :held]
+        status[:, :held] = whole
+        for way in range(held):  # dirty ways spread over the order of replacement
+            if (way * marked) % held < marked:
+                status[:, way] = whole | (whole << DIRTY_SHIFT)
+        self.memory.status[part] &= ~COPIED
+        self.memory.used[part] = 0
+

@@ -1,0 +1,198 @@
+"""The vector cache of a compute unit: lookup of an access's lines, outstanding misses, stores passing through.
+
+In: `memory.lines/sectors` of an access, the cycle its first line is looked up. Out: completion of each line in `memory.times`
+and stall cycles of the port when misses or stores outstanding are at their limit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base.jit import jit
+from archex.engine import tables as tab
+from archex.engine.bits import count
+from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, locate, touch
+from archex.engine.memory_path import expect, read_lines, settle, write_line
+from archex.engine.state import (
+    DIRTY_SHIFT,
+    FILL_SHIFT,
+    I_WAYS,
+    PENDING_BUCKETS,
+    PENDING_GRAIN,
+    PENDING_SHIFT,
+    SECTOR_MASK,
+    U_PENDING,
+    U_PENDING_TIME,
+    U_STORES,
+)
+
+_LOOKUPS = tab.COUNTER_INDEX["vector_cache_lookups"]
+_HITS = tab.COUNTER_INDEX["vector_cache_hits"]
+
+
+@jit
+def catch_up(units: Any, pending: Any, unit: int, bucket: int) -> None:
+    """Retire the misses that complete before `bucket`."""
+    reached = units[unit, U_PENDING_TIME]
+    if bucket - reached >= PENDING_BUCKETS:
+        pending[unit, :] = 0
+        units[unit, U_PENDING] = 0
+        reached = bucket
+    while reached < bucket and units[unit, U_PENDING] > 0:
+        place = reached & (PENDING_BUCKETS - 1)
+        units[unit, U_PENDING] -= pending[unit, place]
+        pending[unit, place] = 0
+        reached += 1
+    units[unit, U_PENDING_TIME] = max(reached, bucket)
+
+
+@jit
+def admit_miss(units: Any, pending: Any, unit: int, now: float, completion: float, limit: int) -> float:
+    """Cycles a miss at `now` waits for a free entry among `limit` outstanding ones; books it until its completion."""
+    catch_up(units, pending, unit, int(now) // PENDING_GRAIN)
+    waited = 0.0
+    while units[unit, U_PENDING] >= limit:
+        bucket = units[unit, U_PENDING_TIME] + 1
+        catch_up(units, pending, unit, bucket)
+        waited = max(waited, bucket * PENDING_GRAIN - now)
+    reached = units[unit, U_PENDING_TIME]
+    bucket = min(max(int(completion + waited) // PENDING_GRAIN, reached), reached + PENDING_BUCKETS - 1)
+    pending[unit, bucket & (PENDING_BUCKETS - 1)] += 1
+    units[unit, U_PENDING] += 1
+    return waited
+
+
+@jit
+def look_up(paths: Any, functions: Any, memory: Any, unit: int, lines: int, start: float, bypass: int) -> int:
+    """Look up a load's lines: `sectors` keeps what must be fetched, `times` the hit's completion or the request, `places` the entry.
+
+    The number of lines with something to fetch.
+    """
+    levels_int, levels = paths.levels_int, paths.levels
+    rate = levels[0, tab.LEVEL_LINES_PER_CYCLE]
+    latency = levels[0, tab.LEVEL_LATENCY]
+    ways = levels_int[0, I_WAYS]
+    instance = paths.level_instance[0, unit]
+    misses = 0
+    for k in range(lines):
+        line, want = memory.lines[k], memory.sectors[k]
+        now = start + k / rate if rate > 0.0 else start
+        memory.times[k] = now
+        memory.places[k] = -1
+        wanted = count(want)
+        memory.counters[_LOOKUPS] += wanted
+        if bypass != 0:
+            misses += 1
+            continue
+        first, server = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
+        entry = find(memory.tags, first, ways, line)
+        if entry >= 0:
+            status = settle(memory.status[entry], int(now))
+            there = want & (status | (status >> PENDING_SHIFT)) & SECTOR_MASK
+            memory.counters[_HITS] += count(there)
+            memory.status[entry] = status
+            touch(memory.scalars, memory.used, entry)
+            feedback(levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, 0, first, entry, 1)
+            missing = want & ~there
+            if missing == 0:
+                memory.sectors[k] = 0
+                done = now + latency
+                if want & ~status & SECTOR_MASK:
+                    done = max(done, float(status >> FILL_SHIFT))
+                memory.times[k] = done
+                continue
+            memory.sectors[k] = missing
+        else:
+            entry = choose_entry(
+                levels_int, functions.pick_victim, paths.victim_params, memory.tags, memory.used, memory.set_state, memory.scalars, 0, first
+            )
+            old, old_dirty = memory.tags[entry], dirty_sectors(memory.status[entry])
+            if old != -1 and old_dirty != 0:
+                write_line(paths, functions, memory, unit, 0, old, old_dirty, now)
+            memory.tags[entry] = line
+            memory.status[entry] = 0
+            touch(memory.scalars, memory.used, entry)
+            feedback(levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, 0, first, entry, 2)
+        memory.places[k] = entry
+        misses += 1
+    return misses
+
+
+@jit
+def load_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int, start: float, bypass: int) -> tuple[float, float]:
+    """(completion of the last line, cycles the port stalls for a free miss entry)."""
+    misses = look_up(paths, functions, memory, unit, lines, start, bypass)
+    stalled = 0.0
+    if misses > 0:
+        read_lines(paths, functions, memory, unit, lines)
+        limit = int(paths.levels[0, tab.LEVEL_PENDING])
+        rate = paths.levels[0, tab.LEVEL_LINES_PER_CYCLE]
+        for k in range(lines):
+            if memory.sectors[k] != 0:
+                if limit > 0:
+                    now = start + (k / rate if rate > 0.0 else 0.0)
+                    stalled += admit_miss(memory.units, memory.pending, unit, now + stalled, memory.times[k] + stalled, limit)
+                    memory.times[k] += stalled
+                entry = memory.places[k]
+                if entry >= 0 and memory.tags[entry] == memory.lines[k]:
+                    expect(memory, entry, memory.sectors[k], int(memory.times[k]))
+    latest = 0.0
+    for k in range(lines):
+        latest = max(latest, memory.times[k])
+    return latest, stalled
+
+
+@jit
+def admit_store(memory: Any, unit: int, now: float, transit: float) -> float:
+    """Cycles a written line waits for a free store entry; the entry is free again `transit` cycles after it left."""
+    entries = memory.stores.shape[1]
+    place = memory.units[unit, U_STORES]
+    waited = max(memory.stores[unit, place] - now, 0.0)
+    memory.stores[unit, place] = now + waited + transit
+    memory.units[unit, U_STORES] = place + 1 if place + 1 < entries else 0
+    return waited
+
+
+@jit
+def store_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int, start: float, private: int) -> tuple[float, float]:
+    """(cycle the last line is accepted below, cycles the port stalls). Private lines may stay here until they are evicted."""
+    levels_int, levels = paths.levels_int, paths.levels
+    ways = levels_int[0, I_WAYS]
+    instance = paths.level_instance[0, unit]
+    limit = int(levels[1, tab.LEVEL_PENDING_WRITES]) if levels.shape[0] > 1 else 0
+    transit = 0.5 * levels[1, tab.LEVEL_LATENCY] if levels.shape[0] > 1 else 0.5 * paths.dram[tab.DRAM_LATENCY]
+    each = levels[0, tab.LEVEL_STORE_LINE_CYCLES]
+    keep = levels[0, tab.LEVEL_HIT_UPDATE] > 0.0
+    stay = private != 0 and levels[0, tab.LEVEL_PRIVATE_BACK] > 0.0
+    stalled, latest = 0.0, start
+    for k in range(lines):
+        line, mask = memory.lines[k], memory.sectors[k]
+        now = start + k * each + stalled
+        first, server = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
+        entry = find(memory.tags, first, ways, line)
+        if stay:
+            if entry < 0:
+                entry = choose_entry(
+                    levels_int, functions.pick_victim, paths.victim_params, memory.tags, memory.used, memory.set_state, memory.scalars, 0, first
+                )
+                old, old_dirty = memory.tags[entry], dirty_sectors(memory.status[entry])
+                memory.tags[entry] = line
+                memory.status[entry] = 0
+                if old != -1 and old_dirty != 0:
+                    waited = write_line(paths, functions, memory, unit, 0, old, old_dirty, now)
+                    if limit > 0:
+                        stalled += admit_store(memory, unit, now, transit + waited)
+            memory.status[entry] |= mask | (mask << DIRTY_SHIFT)
+            touch(memory.scalars, memory.used, entry)
+            latest = max(latest, now)
+            continue
+        if entry >= 0:
+            if keep:
+                memory.status[entry] |= mask
+            else:
+                memory.tags[entry] = -1
+        waited = write_line(paths, functions, memory, unit, 0, line, mask, now)
+        if limit > 0:
+            stalled += admit_store(memory, unit, now, transit + waited)
+        latest = max(latest, start + k * each + stalled + transit + waited)
+    return latest, stalled

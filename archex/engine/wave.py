@@ -1,0 +1,168 @@
+"""One wave: the block it runs, what its next instruction waits for, its end.
+
+In: the trace rings and the code. Out: `W_NEXT`, the earliest cycle at which the wave can issue by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base import layout as lay
+from archex.base.jit import jit
+from archex.engine import tables as tab
+from archex.engine.fetch import fetch_line
+from archex.engine.state import (
+    L_PIPES,
+    S_NOW,
+    S_WAITING,
+    S_WAKE,
+    TOKEN_FIXED,
+    TOKEN_MASK,
+    TOKEN_PREDICATE,
+    TOKEN_SHIFT,
+    W_BLOCK,
+    W_CONTEXT,
+    W_END,
+    W_FETCH,
+    W_HOLD,
+    W_HOLD_REASON,
+    W_LANES,
+    W_LINE,
+    W_NEXT,
+    W_PC,
+    W_PIPE,
+    W_PIPE_2,
+    W_PREVIOUS,
+    W_TOKEN,
+    X_GUARD,
+    X_LINE,
+    X_QUEUED,
+    X_SOURCES,
+)
+
+ENTERED = 0
+DRY = 1
+OVER = 2
+_DIVERGENT = tab.COUNTER_INDEX["divergent_blocks"]
+
+
+@jit
+def leave_block(core: Any, trace: Any, wave: Any) -> None:
+    """Give back the records of the block just run."""
+    block = wave[W_BLOCK]
+    if block < 0:
+        return
+    context = wave[W_CONTEXT]
+    records = core.block_records[block]
+    if records > 0:
+        head = trace.cursor[context, lay.RECORD_HEAD]
+        for k in range(records - 1, -1, -1):
+            row = trace.records[context, (head + k) & (trace.records.shape[1] - 1)]
+            if row[lay.RECORD_KIND] == lay.SCATTERED:
+                trace.cursor[context, lay.POOL_HEAD] = row[lay.RECORD_BASE] + 1
+                break
+        trace.cursor[context, lay.RECORD_HEAD] = head + records
+    wave[W_BLOCK] = -1
+
+
+@jit
+def enter_block(core: Any, state: Any, trace: Any, w: int) -> int:
+    """Go on to the next block of the trace: ENTERED, DRY (not known yet) or OVER (there is none)."""
+    wave = state.waves[w]
+    leave_block(core, trace, wave)
+    context = wave[W_CONTEXT]
+    cursor = trace.cursor[context]
+    while True:
+        head = cursor[lay.BLOCK_HEAD]
+        if head == cursor[lay.BLOCK_TAIL]:
+            return OVER if cursor[lay.FINISHED] != 0 else DRY
+        entry = trace.blocks[context, head & (trace.blocks.shape[1] - 1)]
+        block, lanes = entry[lay.BLOCK_INDEX], entry[lay.BLOCK_LANES]
+        cursor[lay.BLOCK_HEAD] = head + 1
+        wave[W_BLOCK] = block
+        start, end = core.block_start[block], core.block_start[block + 1]
+        if start == end:  # nothing left of it after lowering
+            leave_block(core, trace, wave)
+            continue
+        hold, previous = 0, wave[W_PREVIOUS]
+        if wave[W_PC] >= 0:  # not the first block
+            if start != wave[W_END]:
+                hold = core.unit_int[tab.BRANCH_TAKEN]
+            elif core.code[wave[W_END] - 1, lay.KIND] == lay.BRANCH:
+                hold = core.unit_int[tab.BRANCH_NOT_TAKEN]
+            if lanes != wave[W_LANES]:
+                hold += core.unit_int[tab.DIVERGENCE_CYCLES]
+                state.counters[_DIVERGENT] += 1
+            if hold > 0 and previous + hold > wave[W_HOLD]:
+                wave[W_HOLD] = previous + hold
+                wave[W_HOLD_REASON] = tab.STALL_BRANCH
+        wave[W_LANES] = lanes
+        wave[W_PC] = start
+        wave[W_END] = end
+        return ENTERED
+
+
+@jit
+def operands_ready(core: Any, tokens: Any, pc: int) -> int:
+    """The latest operand of an instruction, as a packed token. A result not yet there must not be overtaken either."""
+    row = core.code[pc]
+    guard, queued = row[X_GUARD], row[X_QUEUED]
+    queued_extra = core.unit_int[tab.QUEUED_EXTRA] if queued != 0 else 0
+    latest = 0
+    for k in range(row[X_SOURCES]):
+        token = tokens[row[lay.SRC0 + k]]
+        code = token & TOKEN_MASK
+        if code >= TOKEN_FIXED:
+            extra = guard if code == TOKEN_PREDICATE else 0
+            token += max(extra, queued_extra) << TOKEN_SHIFT
+        latest = max(latest, token)
+    if row[lay.DST0] >= 0:
+        token = tokens[row[lay.DST0]]
+        if token & TOKEN_MASK < TOKEN_FIXED:
+            latest = max(latest, token)
+    if row[lay.DST1] >= 0:
+        token = tokens[row[lay.DST1]]
+        if token & TOKEN_MASK < TOKEN_FIXED:
+            latest = max(latest, token)
+    return latest
+
+
+@jit
+def pipe_row(core: Any, g: int, pipe: int) -> int:
+    """Row of `state.pipes` for a pipe as scheduler `g` sees it."""
+    if pipe < 0:
+        return -1
+    schedulers = core.unit_int[tab.SCHEDULERS]
+    owner = g - g % schedulers if core.pipes[pipe, tab.PIPE_SCOPE] > 0.0 else g
+    return owner * core.launch[L_PIPES] + pipe
+
+
+@jit
+def align(core: Any, g: int, now: int) -> int:
+    """The scheduler's next turn at or after `now` (schedulers of a unit take turns within the period)."""
+    period = core.unit_int[tab.ISSUE_PERIOD]
+    if period <= 1:
+        return now
+    return now + (g % core.unit_int[tab.SCHEDULERS] - now) % period
+
+
+@jit
+def prepare_wave(core: Any, state: Any, unit: int, g: int, w: int) -> None:
+    """Find out from when on the wave's next instruction can issue, and let its scheduler wait for it."""
+    wave = state.waves[w]
+    pc = wave[W_PC]
+    row = core.code[pc]
+    start = wave[W_PREVIOUS] + 1
+    if wave[W_LINE] != row[X_LINE]:
+        wave[W_LINE] = row[X_LINE]
+        wave[W_FETCH] = fetch_line(core, state, unit, g, row[X_LINE], max(start, wave[W_HOLD]))
+    latest = operands_ready(core, state.tokens[w], pc)
+    wave[W_TOKEN] = latest
+    wave[W_PIPE] = pipe_row(core, g, row[lay.PIPE])
+    wave[W_PIPE_2] = pipe_row(core, g, row[lay.PIPE_ALTERNATIVE])
+    ready = max(start, wave[W_HOLD], wave[W_FETCH], latest >> TOKEN_SHIFT)
+    wave[W_NEXT] = ready
+    scheduler = state.schedulers[g]
+    scheduler[S_WAITING] |= 1 << (w - g * core.unit_int[tab.SLOTS])
+    scheduler[S_WAKE] = min(scheduler[S_WAKE], ready)
+    scheduler[S_NOW] = min(scheduler[S_NOW], align(core, g, ready))

@@ -1,0 +1,142 @@
+"""A workgroup on a compute unit: barriers among its waves, the end of a wave, the end of the workgroup.
+
+In: arrivals and ends. Out: waves released, slots freed, the cycle from which the place can be used again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base import layout as lay
+from archex.base.jit import jit
+from archex.engine import tables as tab
+from archex.engine.state import (
+    BARRIERS,
+    FINISHED_GROUPS,
+    FREED,
+    G_END,
+    G_LIVE,
+    G_UNIT,
+    INFINITY,
+    L_PER_UNIT,
+    L_WAVES,
+    L_WIDTH,
+    LAST_END,
+    LIVE,
+    S_FREE,
+    S_LAST,
+    U_FREE_FROM,
+    U_ROOM_HEAD,
+    U_ROOM_TAIL,
+    W_BARRIER,
+    W_BORN,
+    W_DRY,
+    W_GROUP,
+    W_HOLD,
+    W_HOLD_REASON,
+    W_NEXT,
+    W_PREVIOUS,
+    W_RETIRED,
+    W_STORE,
+)
+from archex.engine.wave import prepare_wave
+
+_BARRIERS = tab.COUNTER_INDEX["barriers"]
+_FINISHED = tab.COUNTER_INDEX["workgroups_finished"]
+_WAVES = tab.COUNTER_INDEX["waves_finished"]
+_RESIDENT = tab.COUNTER_INDEX["resident_wave_cycles"]
+
+
+@jit
+def release(core: Any, state: Any, group: int, barrier: int, now: float) -> None:
+    """Let every wave that waits at a barrier go on, from the barrier unit's time on."""
+    unit = state.groups[group, G_UNIT]
+    clock = state.barrier_clock[unit]
+    exact = now + core.unit[tab.BARRIER_BASE] + clock[1]
+    moment = max(int(exact), int(now) + 1)
+    clock[1] = max(exact - moment, 0.0)  # fractions add up over barriers
+    state.barriers[group, barrier] = 0
+    slots = core.unit_int[tab.SLOTS]
+    for k in range(core.launch[L_WAVES]):
+        w = state.members[group, k]
+        wave = state.waves[w]
+        if wave[W_GROUP] == group and wave[W_BARRIER] == barrier:
+            wave[W_BARRIER] = -1
+            wave[W_HOLD] = moment
+            wave[W_HOLD_REASON] = tab.STALL_BARRIER
+            if wave[W_DRY] == 0:
+                prepare_wave(core, state, unit, w // slots, w)
+
+
+@jit
+def arrive(core: Any, state: Any, w: int, pc: int, now: int) -> None:
+    """A wave arrives at a barrier (OFFSET: which; BYTES: lanes expected, 0 all of the workgroup)."""
+    wave = state.waves[w]
+    group = wave[W_GROUP]
+    barrier = core.code[pc, lay.OFFSET] & (BARRIERS - 1)
+    lanes = core.code[pc, lay.BYTES]
+    wave[W_BARRIER] = barrier
+    wave[W_NEXT] = INFINITY
+    state.counters[_BARRIERS] += 1
+    clock = state.barrier_clock[state.groups[group, G_UNIT]]
+    clock[0] = max(clock[0], float(now)) + core.unit[tab.BARRIER_WAVE]
+    state.barriers[group, barrier] += 1
+    expected = state.groups[group, G_LIVE]
+    if lanes > 0:
+        width = core.launch[L_WIDTH]
+        expected = min(expected, (lanes + width - 1) // width)
+    if state.barriers[group, barrier] >= expected:
+        release(core, state, group, barrier, clock[0])
+
+
+@jit
+def end_workgroup(core: Any, state: Any, group: int) -> None:
+    """Free what a workgroup held."""
+    unit = state.groups[group, G_UNIT]
+    end = state.groups[group, G_END]
+    slots = core.unit_int[tab.SLOTS]
+    for k in range(core.launch[L_WAVES]):
+        w = state.members[group, k]
+        state.waves[w, W_GROUP] = -1
+        g = w // slots
+        state.schedulers[g, S_FREE] |= 1 << (w - g * slots)
+    per_unit = core.launch[L_PER_UNIT]
+    units = state.units[unit]
+    state.room[unit, units[U_ROOM_TAIL] % per_unit] = end + int(core.device[tab.RELAUNCH_CYCLES])
+    units[U_ROOM_TAIL] += 1
+    state.held[unit] -= 1
+    state.available[unit] = max(state.room[unit, units[U_ROOM_HEAD] % per_unit], units[U_FREE_FROM])
+    scalars = state.scalars
+    state.freed[scalars[FREED]] = group
+    scalars[FREED] += 1
+    scalars[LIVE] -= 1
+    scalars[FINISHED_GROUPS] += 1
+    state.counters[_FINISHED] += 1
+
+
+@jit
+def end_wave(core: Any, state: Any, w: int) -> None:
+    """A wave has issued its last instruction: it drains its stores and leaves."""
+    wave = state.waves[w]
+    group = wave[W_GROUP]
+    issued = wave[W_PREVIOUS] + 1
+    end = max(issued, wave[W_STORE])
+    state.stalls[tab.STALL_DRAIN] += end - issued
+    state.counters[_RESIDENT] += end - wave[W_BORN]
+    state.counters[_WAVES] += 1
+    wave[W_NEXT] = INFINITY
+    slots = core.unit_int[tab.SLOTS]
+    g = w // slots
+    if state.schedulers[g, S_LAST] == w - g * slots:
+        state.schedulers[g, S_LAST] = -1
+    state.scalars[LAST_END] = max(state.scalars[LAST_END], end, wave[W_RETIRED])
+    state.groups[group, G_LIVE] -= 1
+    state.groups[group, G_END] = max(state.groups[group, G_END], end)
+    live = state.groups[group, G_LIVE]
+    if live == 0:
+        end_workgroup(core, state, group)
+        return
+    for barrier in range(BARRIERS):
+        if state.barriers[group, barrier] >= live:
+            clock = state.barrier_clock[state.groups[group, G_UNIT]]
+            release(core, state, group, barrier, max(clock[0], float(issued)))
