@@ -1,7 +1,7 @@
 """The memory path's rows: the vector cache, further levels, memory, translation of addresses.
 
-In: a `DeviceSpec`, the compute units' clock. Out: the rows of `engine.tables`. Latencies and costs of a part with its own clock, or given in
-nanoseconds, become cycles of the compute units here and nowhere else.
+In: a `DeviceSpec`, the compute units' clock. Out: the rows of `engine.tables`. Latencies and costs of a part with its own clock, or
+given in nanoseconds, become cycles of the compute units here and nowhere else.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WRITE = {"write_through": t.WRITE_THROUGH, "write_back": t.WRITE_BACK, "write_t
 
 def sets(spec: Any, size: int) -> int:
     """Sets of one slice of a cache of `size` bytes: equally many in each, rounded down."""
-    return max(1, size // spec.line // spec.ways // spec.slices)
+    return max(1, int(size // spec.line // spec.ways // spec.slices))
 
 
 def level_rows(spec: DeviceSpec, clock: float) -> np.ndarray:

@@ -6,7 +6,7 @@ In: a `DeviceSpec`. Out: the engine's `Policies`. What does not compile is a `Re
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from archex.parts.part import Chosen, Part
 
 Function = Callable[..., Any]
 #: feedback function of a kind -> what the engine reports it as
-_WAVE = {"note_issue": engine.ISSUED, "note_miss": engine.MISSED, "note_fill": engine.FILLED}
-_SET = {"note_hit": engine.HIT, "note_fill": engine.FILLED_SET}
+WAVE_FEEDBACK = {"note_issue": engine.ISSUED, "note_miss": engine.MISSED, "note_fill": engine.FILLED}
+SET_FEEDBACK = {"note_hit": engine.HIT, "note_fill": engine.FILLED_SET}
 
 
 def compiled(spec: DeviceSpec) -> engine.Policies:
@@ -30,11 +30,13 @@ def compiled(spec: DeviceSpec) -> engine.Policies:
     scheduler = spec.slots["wave_scheduler"]
     local, memory, dispatcher, cache = spec["local_memory"], spec["memory"], spec["dispatcher"], spec["vector_cache"]
     unit = spec["compute_unit"]
-    wave_note, wave_bits = _feedback(scheduler.part, _WAVE, ignore_wave)
+    wave_note, wave_bits = feedback(scheduler.part, WAVE_FEEDBACK, ignore_wave)
     caches = [spec[name] for name in spec.memory_path[:-1]]
-    notes = [_feedback(level.replacement.part, _SET, ignore_set) for level in caches]
+    notes = [feedback(level.replacement.part, SET_FEEDBACK, ignore_set) for level in caches]
     state = [
-        level.replacement.part.state_words(level.replacement.spec, instances(spec, name) * level.size // level.line // level.ways, level.ways)
+        level.replacement.part.state_words(
+            level.replacement.spec, instances(spec, name) * level.size // level.line // level.ways, level.ways
+        )
         for name, level in zip(spec.memory_path, caches, strict=False)
     ]
     return engine.Policies(
@@ -74,7 +76,7 @@ def _compile(part: type[Part], kind: str, function: Function | None = None) -> A
         raise RequestError([Problem(f"{part.kind}.{part.name}.{kind}", ABSENT, error.rule)]) from error
 
 
-def _feedback(part: type[Part], names: dict[str, int], nothing: Function) -> tuple[Function, int]:
+def feedback(part: type[Part], names: dict[str, int], nothing: Function) -> tuple[Function, int]:
     """One function for all feedback that a part wants, and the bits of what it wants."""
     wanted = [(part.function(name), bit) for name, bit in names.items() if part.function(name) is not None]
     if not wanted:
@@ -82,10 +84,12 @@ def _feedback(part: type[Part], names: dict[str, int], nothing: Function) -> tup
     return _joined(tuple(wanted)), sum(bit for _, bit in wanted)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _joined(wanted: tuple[tuple[Function, int], ...]) -> Function:
     """Calls the function of what is reported. A part's function returns nothing; the engine's form is a number."""
-    (first, first_bit), (second, second_bit), (third, third_bit) = ([(jit(f, cache=False), bit) for f, bit in wanted] + [(_nothing, -1)] * 2)[:3]
+    (first, first_bit), (second, second_bit), (third, third_bit) = (
+        [(jit(f, cache=False), bit) for f, bit in wanted] + [(_nothing, -1)] * 2
+    )[:3]
 
     def note(seen: Any, state: Any, params: Any) -> int:
         if seen.what == first_bit:

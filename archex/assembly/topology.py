@@ -1,6 +1,6 @@
 """Which compute unit lies where: cluster, group, die, partition, and the order in which an empty device is filled.
 
-In: a `DeviceSpec`. Out: arrays with a number a compute unit. Clusters are dealt to groups as evenly as they can be; larger groups come last.
+In: a `DeviceSpec`. Out: arrays with a number a compute unit. Clusters are dealt to groups as evenly as they can be, the larger last.
 """
 
 from __future__ import annotations

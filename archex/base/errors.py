@@ -52,7 +52,7 @@ ABSENT = _Absent()
 
 
 def _show(value: Any) -> str:
-    text = value if isinstance(value, str) and value and not value.isspace() else repr(value)
+    text = value.__name__ if isinstance(value, type) else value if isinstance(value, str) and value.strip() else repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 

@@ -7,6 +7,7 @@ missing slot is left out, so that one mistake isn't reported twice.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 from typing import Any
 
 from archex.base.errors import ABSENT, Problem, unknown
@@ -48,7 +49,7 @@ def _path(device: DeviceSpec) -> Iterator[Problem]:
     fabric = device.get("fabric")
     if fabric is not None and fabric.serves not in path[1:-1]:
         yield unknown("fabric.serves", fabric.serves, path[1:-1], "level of memory_path below the vector cache")
-    for above, below in zip(levels, levels[1:], strict=False):
+    for above, below in pairwise(levels):
         if instances(device, above) < instances(device, below):
             rule = f"must be shared by at least as many compute units as {above} ({device[above].shared_by})"
             yield Problem(f"{below}.shared_by", device[below].shared_by, rule)

@@ -54,7 +54,7 @@ class Structurer:
 
     def _function(self, cls: type) -> Callable[[Any, Any], Any]:
         if cls not in self._functions:
-            hooks = {field.name: override(struct_hook=self._hook(meta(field))) for field in attrs.fields(cls)}
+            hooks: dict[str, Any] = {field.name: override(struct_hook=self._hook(meta(field))) for field in attrs.fields(cls)}
             self._functions[cls] = make_dict_structure_fn(
                 cls, self._converter, _cattrs_forbid_extra_keys=True, _cattrs_detailed_validation=True, **hooks
             )

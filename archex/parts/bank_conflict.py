@@ -13,6 +13,4 @@ class BankConflict(Part):
     """Each bank gives one word a pass."""
 
     kind = "bank_conflict"
-    functions = (
-        PolicyFunction("access_cycles", ("access", "scratch", "params"), "1 to 4096 passes", "once a local memory instruction"),
-    )
+    functions = (PolicyFunction("access_cycles", ("access", "scratch", "params"), "1 to 4096 passes", "once a local memory instruction"),)

@@ -64,7 +64,7 @@ class Cache(Part):
 
 
 def check_geometry(spec: CacheSpec) -> list[tuple[str, object, str]]:
-    """Lines hold whole sectors, a cache whole lines, sets whole ways. Any number of sets is fine; slices get equally many (rounded down)."""
+    """Lines hold whole sectors, a cache whole lines and sets. Any count of sets will do; slices have equally many, rounded down."""
     found: list[tuple[str, object, str]] = []
     if spec.line % spec.sector:
         found.append(("sector", spec.sector, f"must divide the line ({spec.line} B)"))

@@ -16,7 +16,9 @@ class InterconnectSpec:
     port_read: Rate | None = number("rate", "data to one compute unit", default=None)
     port_write: Rate | None = number("rate", "data from one compute unit", default=None)
     port_write_line: float = number("cycles", "a written line holds that port at least so long", default=0)
-    pending_writes: int = number("count", "written lines a compute unit can have on their way before its port stalls; 0: no limit", default=0)
+    pending_writes: int = number(
+        "count", "written lines a compute unit can have on their way before its port stalls; 0: no limit", default=0
+    )
     group_read: Rate | None = number("rate", "data to one group of compute units", default=None)
     group_write: Rate | None = number("rate", "data from one group of compute units", default=None)
     total_read: Rate | None = number("rate", "data to all compute units of one instance of that level", default=None)

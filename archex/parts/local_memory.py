@@ -15,7 +15,9 @@ class LocalMemorySpec:
     workgroup_most: int = number("B", "the most that one workgroup can have")
     granule: int = number("B", "given to a workgroup in multiples of this", low=1)
     reserved: int = number("B", "taken by the device for each workgroup", default=0)
-    carve_outs: list[int] = number("B", "sizes to which the array can be split; empty: apart from the vector cache", each="list", default=[])
+    carve_outs: list[int] = number(
+        "B", "sizes to which the array can be split; empty: apart from the vector cache", each="list", default=[]
+    )
     array: int | None = number("B", "the array shared with the vector cache, where there is a carve-out", default=None)
     banks: int = number("count", "banks, each with one access a cycle", low=1, high=256)
     bank_width: int = number("B", "width of a bank", low=1, high=64)

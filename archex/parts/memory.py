@@ -21,7 +21,9 @@ class MemorySpec:
     activates: float = number("Hz", "rows that can be opened a second, all channels; 0: no limit", default=0)
     row: int = number("B", "bytes of an open row of a channel", low=64)
     banks: int = number("count", "banks of a channel, each with one open row", low=1)
-    turnaround: Duration = number("duration", "a channel loses this when it changes between reads and writes", default=Duration(0, "cycles"))
+    turnaround: Duration = number(
+        "duration", "a channel loses this when it changes between reads and writes", default=Duration(0, "cycles")
+    )
     write_batch: int = number("count", "writes a channel collects before it turns around", low=1, default=1)
     chunk: int = number("B", "bytes in a row on one channel", low=32)
     interleave: object = policy("interleave", "decides on which channel an address lies")

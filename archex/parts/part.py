@@ -33,7 +33,9 @@ class Meta:
     optional: bool = False
 
 
-def number(unit: str, meaning: str, *, low: float | None = 0, high: float | None = None, default: Any = attrs.NOTHING, each: str = "") -> Any:
+def number(
+    unit: str, meaning: str, *, low: float | None = 0, high: float | None = None, default: Any = attrs.NOTHING, each: str = ""
+) -> Any:
     """A number in `unit`; with `default=None` it may be `null`, which means that the part has no such thing."""
     return _field(Meta(unit, meaning, low, high, each=each, optional=default is None), default)
 

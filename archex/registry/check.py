@@ -14,7 +14,7 @@ from archex.base.errors import ABSENT, Problem, closest, unknown
 from archex.base.names import NAME
 from archex.base.units import UNITS
 from archex.parts.kinds import KINDS
-from archex.parts.part import META, Meta, Part
+from archex.parts.part import META, Meta, NoNumbers, Part
 
 
 def check_part(part: Any, package: str) -> list[Problem]:
@@ -28,20 +28,22 @@ def check_part(part: Any, package: str) -> list[Problem]:
     problems = []
     if not NAME.match(part.name):
         problems.append(Problem(f"{path}.name", part.name, f"must be a lower-case name (package {package})"))
-    return problems + _check_spec(part, path) + _check_functions(part, path, package)
+    if not (isinstance(part.Spec, type) and issubclass(part.Spec, page.Spec)) and page.Spec is not NoNumbers:
+        problems.append(Problem(f"{path}.Spec", part.Spec, f"must derive from {page.Spec.__name__} (package {package})"))
+    return problems + _check_spec(part, path, package) + _check_functions(part, path, package)
 
 
-def _check_spec(part: type[Part], path: str) -> list[Problem]:
-    if not attrs.has(part.Spec):
-        return [Problem(f"{path}.Spec", part.Spec, "must be a frozen attrs class")]
+def _check_spec(part: type[Part], path: str, package: str) -> list[Problem]:
+    if not attrs.has(part.Spec) or part.Spec.__setattr__ is object.__setattr__:
+        return [Problem(f"{path}.Spec", part.Spec, f"must be a class made with @attrs.frozen (package {package})")]
     problems = []
     for field in attrs.fields(part.Spec):
         found = field.metadata.get(META)
         if not isinstance(found, Meta):
-            rule = "needs a unit and a meaning: make it with number(), choice(), flag() or policy() of archex.parts.part"
+            rule = f"needs a unit and a meaning (package {package}): make it with number(), choice() or flag() of archex.parts.part"
             problems.append(Problem(f"{path}.Spec.{field.name}", ABSENT, rule))
         elif not found.meaning:
-            problems.append(Problem(f"{path}.Spec.{field.name}", ABSENT, "needs a meaning"))
+            problems.append(Problem(f"{path}.Spec.{field.name}", ABSENT, f"needs a meaning (package {package})"))
         elif found.unit and found.unit not in UNITS:
             problems.append(unknown(f"{path}.Spec.{field.name}", found.unit, UNITS, "unit"))
         elif found.policy and found.policy not in KINDS:
@@ -69,7 +71,9 @@ def _check_functions(part: type[Part], path: str, package: str) -> list[Problem]
     for name in own:
         nearest = closest(name, names)
         if name not in names and nearest:
-            problems.append(Problem(f"{path}.{name}", ABSENT, f"is not a function of a {part.kind} (package {package})", tuple(names), nearest))
+            problems.append(
+                Problem(f"{path}.{name}", ABSENT, f"is not a function of a {part.kind} (package {package})", tuple(names), nearest)
+            )
     return problems
 
 

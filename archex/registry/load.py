@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -36,7 +36,7 @@ class Registered:
     @property
     def source_hash(self) -> str:
         """Hash of the source of the part and of the classes it derives from."""
-        return part_source_hash(self.part)
+        return _part_source_hash(self.part)  # type: ignore[arg-type]
 
 
 @attrs.frozen(eq=False)
@@ -57,14 +57,15 @@ class Registry:
 
 
 @cache
-def part_source_hash(part: type[Part]) -> str:
+def _part_source_hash(part: Any) -> str:
     """Hash of the files that define the part and its bases (a helper imported from elsewhere in the plugin counts by its package)."""
-    files = set()
+    files: set[str] = set()
     for cls in part.__mro__[:-1]:
         module = sys.modules.get(cls.__module__)
         if module is not None and getattr(module, "__file__", None):
             files.add(str(module.__file__))
-    return source_hash(sorted(files, key=lambda file: file.rsplit("/", 2)[-2:]))
+    ordered = sorted(files, key=lambda file: file.rsplit("/", 2)[-2:])
+    return source_hash(ordered)
 
 
 def load(given: Mapping[str, Any] | None = None, blocked: Iterable[str] = ()) -> Registry:
@@ -102,7 +103,11 @@ def _candidates(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str, Calla
     for point in sorted(entry_points(group=GROUP), key=order):
         yield point.name, point.dist.name if point.dist else point.value, point.dist.version if point.dist else "", point.load
     for name, plugin in given.items():
-        yield name, name, "", lambda plugin=plugin: plugin
+        yield name, name, "", partial(_given, plugin)
+
+
+def _given(plugin: Any) -> Any:
+    return plugin
 
 
 def _open(name: str, package: str, opener: Callable[[], Any], problems: list[Problem]) -> Any:
@@ -124,7 +129,9 @@ def _register(manager: pluggy.PluginManager, plugin: Any, name: str, package: st
         elif not marked and callable(value) and (attribute in known or attribute.startswith(f"{PROJECT}_")):
             nearest = closest(attribute, known)
             if attribute in known or nearest:
-                found.append(Problem(f"plugins.{name}.{attribute}", ABSENT, f"(package {package}) isn't marked with @hookimpl", (), nearest))
+                found.append(
+                    Problem(f"plugins.{name}.{attribute}", ABSENT, f"(package {package}) isn't marked with @hookimpl", (), nearest)
+                )
     if not found:
         try:
             manager.register(plugin, name)

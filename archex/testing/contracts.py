@@ -4,18 +4,21 @@
         part = MyScheduler
         spec = {"window": 32}      # its numbers, as in a config
 
-In: the part, its numbers. A kind with policy functions has further laws below, run on the plain functions, so that a debugger stops in them.
+In: the part, its numbers. A kind with policy functions has further laws below, run on the functions as the engine calls them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 
+from archex.assembly.policies import SET_FEEDBACK, feedback
 from archex.describe.structure import Structurer
-from archex.engine.policies import NONE, Access, PlaceView, SetView, WaveView
+from archex.engine.policies import ARGUMENTS, FILLED_SET, HIT, NONE, Access, PlaceView, SetView, WaveView, compile_policy
+from archex.engine.standard import ignore_set
 from archex.parts.part import META, Part
 from archex.registry import Registered, Registry
 from archex.registry.check import check_part
@@ -38,6 +41,15 @@ class PartContract:
     def state(self, count: int, each: int) -> np.ndarray:
         return np.zeros(self.part.state_words(self.made(), count, each), dtype=np.int64)
 
+    def policy(self, name: str) -> Callable[..., int]:
+        """A policy function as the engine calls it: compiled, or plain under ARCHEX_JIT=0 (then a debugger stops in it)."""
+        return compile_policy(getattr(self.part, name), name)  # type: ignore[no-any-return]
+
+    def note_set(self) -> Callable[..., int]:
+        """The feedback functions of a replacement as the engine calls them."""
+        function, _ = feedback(self.part, SET_FEEDBACK, ignore_set)
+        return compile_policy(function, "note_set")  # type: ignore[no-any-return]
+
     def test_declares_what_its_kind_asks_for(self) -> None:
         assert [str(problem) for problem in check_part(self.part, "test")] == []
 
@@ -49,7 +61,13 @@ class PartContract:
             assert field.metadata[META].meaning, field.name
 
     def test_numbers_are_frozen(self) -> None:
-        assert attrs.fields(self.part.Spec) == () or self.part.Spec.__setattr__ is not object.__setattr__
+        assert attrs.fields(self.part.Spec) == () or "__setattr__" in vars(self.part.Spec)
+
+    def test_compiles_with_the_signature_of_its_kind(self) -> None:
+        for declared in self.part.functions:
+            function = self.part.function(declared.name)
+            if function is not None and declared.name in ARGUMENTS:
+                compile_policy(function, declared.name)
 
     def test_counters_have_unit_meaning_and_column(self) -> None:
         for counter in self.part.counters:
@@ -64,7 +82,7 @@ class WaveSchedulerContract(PartContract):
         state, params, age, last = self.state(slots, 1), self.params(), random.permutation(slots), NONE
         for cycle in range(300):
             ready = int(random.integers(1, 1 << slots))
-            slot = int(self.part.pick_wave(WaveView(ready, age, 0, last, cycle, slots), state, params))  # type: ignore[attr-defined]
+            slot = int(self.policy("pick_wave")(WaveView(ready, age, 0, last, cycle, slots), state, params))
             assert slot == NONE or (0 <= slot < slots and ready >> slot & 1), (ready, slot)
             last = slot if slot != NONE else last
 
@@ -74,7 +92,7 @@ class WaveSchedulerContract(PartContract):
         state, params, age, last, seen = self.state(slots, 1), self.params(), np.arange(slots), NONE, set()
         ready = (1 << slots) - 1
         for cycle in range(400):
-            slot = int(self.part.pick_wave(WaveView(ready, age, 0, last, cycle, slots), state, params))  # type: ignore[attr-defined]
+            slot = int(self.policy("pick_wave")(WaveView(ready, age, 0, last, cycle, slots), state, params))
             if slot == NONE:
                 continue
             seen.add(slot)
@@ -96,14 +114,12 @@ class ReplacementContract(PartContract):
                 index = int(random.integers(sets))
                 view = SetView(index * ways, ways, used, index, NONE, 0)
                 if random.random() < 0.5:
-                    way, note, what = int(random.integers(ways)), "note_hit", 1
+                    way, what = int(random.integers(ways)), HIT
                 else:
-                    way, note, what = int(self.part.pick_victim(view, state, params)), "note_fill", 2  # type: ignore[attr-defined]
+                    way, what = int(self.policy("pick_victim")(view, state, params)), FILLED_SET
                     assert 0 <= way < ways, (ways, way)
                 used[view.first + way] = step
-                feedback = self.part.function(note)
-                if feedback is not None:
-                    feedback(view._replace(hit=way, what=what), state, params)
+                self.note_set()(view._replace(hit=way, what=what), state, params)
 
     def test_the_line_just_used_stays(self) -> None:
         for ways in (2, 4, 16):
@@ -111,10 +127,8 @@ class ReplacementContract(PartContract):
             for step in range(ways, 4 * ways):
                 way = step % ways
                 used[way] = step
-                feedback = self.part.function("note_hit")
-                if feedback is not None:
-                    feedback(SetView(0, ways, used, 0, way, 1), state, params)
-                victim = int(self.part.pick_victim(SetView(0, ways, used, 0, NONE, 0), state, params))  # type: ignore[attr-defined]
+                self.note_set()(SetView(0, ways, used, 0, way, HIT), state, params)
+                victim = int(self.policy("pick_victim")(SetView(0, ways, used, 0, NONE, 0), state, params))
                 assert victim != way, "a line that was used a moment ago is the last to go"
 
 
@@ -123,7 +137,7 @@ class SetIndexContract(PartContract):
 
     def test_covers_every_set(self) -> None:
         for sets in (1, 3, 7, 64, 267):
-            found = [int(self.part.set_index(line, sets, self.params())) for line in range(8 * sets)]  # type: ignore[attr-defined]
+            found = [int(self.policy("set_index")(line, sets, self.params())) for line in range(8 * sets)]
             assert set(found) == set(range(sets))
             counts = np.bincount(found, minlength=sets)
             assert counts.max() <= 4 * counts.mean(), "neighbouring lines must spread over the sets"
@@ -140,7 +154,7 @@ class CoalescingContract(PartContract):
                 lanes = addresses.astype(np.int64)
                 lanes[random.random(32) < 0.2] = -1
                 lines, sectors = np.zeros(64, dtype=np.int64), np.zeros(64, dtype=np.int64)
-                count = int(self.part.coalesce(Access(lanes, 32, size, 0), 128, 32, lines, sectors, scratch))  # type: ignore[attr-defined]
+                count = int(self.policy("coalesce")(Access(lanes, 32, size, 0), 128, 32, lines, sectors, scratch))
                 found = {
                     int(line) * 4 + bit
                     for line, mask in zip(lines[:count], sectors[:count], strict=True)
@@ -157,7 +171,7 @@ class BankConflictContract(PartContract):
 
     def passes(self, addresses: Any, size: int = 4, banks: int = 32, store: int = 0) -> int:
         access = Access(np.asarray(addresses, dtype=np.int64), len(addresses), size, store)
-        return int(self.part.access_cycles(access, np.zeros(1024, dtype=np.int64), self.params(banks, 4)))  # type: ignore[attr-defined]
+        return int(self.policy("access_cycles")(access, np.zeros(1024, dtype=np.int64), self.params(banks, 4)))
 
     def test_extremes(self) -> None:
         assert self.passes(np.arange(32) * 4) == 1
@@ -174,7 +188,7 @@ class InterleaveContract(PartContract):
 
     def channels(self, addresses: Any, channels: int, chunk: int) -> list[int]:
         params = self.params(channels, chunk)
-        return [int(self.part.map_address(int(address), params)) for address in addresses]  # type: ignore[attr-defined]
+        return [int(self.policy("map_address")(int(address), params)) for address in addresses]
 
     def test_streams_spread_evenly(self) -> None:
         for channels in (1, 2, 6, 128, 192):
@@ -196,7 +210,7 @@ class PlacementContract(PartContract):
         held = np.zeros(units, dtype=np.int64)
         for cycle in range(200):
             available = np.where(random.random(units) < 0.5, cycle, 1 << 60).astype(np.int64)
-            unit = int(self.part.place_workgroup(PlaceView(available, held, order, last, cycle, cycle), state, params))  # type: ignore[attr-defined]
+            unit = int(self.policy("place_workgroup")(PlaceView(available, held, order, last, cycle, cycle), state, params))
             if (available <= cycle).any():
                 assert unit != NONE, "a workgroup waits although there is room"
             if unit != NONE:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from archex import hookimpl
 from archex.parts.part import Part
+
 from archex_plugins.banking.word_conflicts import WordConflicts
 from archex_plugins.coalescing.by_line import ByLine
 from archex_plugins.indexing.hashed import Hashed

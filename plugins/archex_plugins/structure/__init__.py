@@ -105,6 +105,6 @@ class DeviceDispatcher(Dispatcher):
 
 
 STRUCTURE: tuple[type[Part], ...] = (
-    InstructionSet, InOrderUnit, PipelinedSimd, UniformUnit, TableUnit, BankedFile, BankedMemory, PrefetchedCode, BroadcastCache, LaneCache, SlicedCache,
-    TranslationBuffer, Crossbar, Channels, DeviceDispatcher,
+    InstructionSet, InOrderUnit, PipelinedSimd, UniformUnit, TableUnit, BankedFile, BankedMemory, PrefetchedCode, BroadcastCache,
+    LaneCache, SlicedCache, TranslationBuffer, Crossbar, Channels, DeviceDispatcher,
 )  # fmt: skip

@@ -1,0 +1,19 @@
+"""Every installed part keeps the contract of its kind: one test class a part, made from the registry."""
+
+from __future__ import annotations
+
+from archex.parts.kinds import KINDS
+from archex.testing import CONTRACTS, PartContract
+from archex.testing.devices import installed
+
+for (_kind, _name), _found in installed().parts.items():
+    _class = f"Test_{_kind}_{_name}"
+    globals()[_class] = type(_class, (CONTRACTS.get(_kind, PartContract),), {"part": _found.part, "__doc__": f"{_kind}.{_name}"})
+
+
+def test_every_kind_has_a_part() -> None:
+    assert {kind for kind, _ in installed().parts} == set(KINDS)
+
+
+def test_every_kind_with_functions_has_a_contract_of_its_own() -> None:
+    assert {kind for kind, page in KINDS.items() if page.functions} == set(CONTRACTS)
