@@ -50,7 +50,9 @@ if COMPILED:
     def jit(function: Any = None, **options: Any) -> Any:
         """Compile with numba (no Python fallback, numpy's division rules, cached on disk)."""
         settings = {"cache": True, "error_model": "numpy"} | options
-        return numba.njit(**settings)(function) if function is not None else numba.njit(**settings)
+        signature = settings.pop("signature", None)  # given: compiled at once, for this only
+        decorate = numba.njit(**settings) if signature is None else numba.njit(signature, **settings)
+        return decorate(function) if function is not None else decorate
 
     @intrinsic
     def _data(context: Any, array: Any) -> Any:
@@ -68,6 +70,49 @@ if COMPILED:
         """
         return numba.carray(_data(array), array.size)
 
+    @jit
+    def _address(array: Any) -> Any:
+        """The address of a flat array's first element: indexed like the array, one word as an argument, nothing checked."""
+        return _data(array)
+
+    _CHECKED = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")  # then indices are checked, and nothing is outlined
+    pointer = unowned if _CHECKED else _address
+    _TYPES = {"p": numba.types.CPointer(numba.types.int64), "i": numba.types.int64, "f": numba.types.float64}
+    _waiting: list[tuple[str, Any, Any]] = []
+
+    def outlined(signature: str) -> Any:
+        """Compile a function apart from its callers.
+
+        numba links every callee into its caller and optimises it again at each level, which makes deep call trees slow to compile;
+        what is outlined is compiled once and called through its symbol. `signature`: result, then arguments, of `p` pointer to
+        int64, `i` int64 (truth too), `f` float64, `v` nothing: `"i:ppi"`. `link` must run before a caller is compiled or loaded.
+        """
+        if _CHECKED:
+            return jit
+        result, arguments = signature.split(":")
+        types = numba.types.void if result == "v" else _TYPES[result]
+
+        def enter(function: Any) -> Any:
+            kind = types(*(_TYPES[letter] for letter in arguments))
+            name = f"archex.{function.__module__}.{function.__name__}"
+            _waiting.append((name, kind, function))
+            return numba.types.ExternalFunction(name, kind)
+
+        return enter
+
+    def link() -> None:
+        """Compile, or load from the cache, what was outlined since the last call, and make it known by name."""
+        import llvmlite.binding
+
+        while _waiting:
+            name, kind, function = _waiting[0]
+            made = numba.cfunc(kind, cache=True, error_model="numpy")(function)
+            llvmlite.binding.add_symbol(name, made.address)
+            _linked.append(made)
+            del _waiting[0]
+
+    _linked: list[Any] = []  # code lives as long as these
+
 else:
 
     def jit(function: Any = None, **options: Any) -> Any:
@@ -77,3 +122,14 @@ else:
     def unowned(array: Any) -> Any:
         """The array itself."""
         return array
+
+    def pointer(array: Any) -> Any:
+        """The array itself."""
+        return array
+
+    def outlined(signature: str) -> Any:
+        """Leave the function as it is."""
+        return lambda function: function
+
+    def link() -> None:
+        """Nothing to do."""

@@ -64,7 +64,8 @@ def describe(
             problems += [p._replace(source=file) for p in error.problems]
     name, vocabulary = _identity(config.get("device"), problems)
     device = DeviceSpec(name, vocabulary, filled, tuple(path), _policy_hashes(filled, registry))
-    problems += [p._replace(combined=True) for p in fit(device, {p.path.split(".")[0] for p in problems})]
+    unfit = fit(device, {p.path.split(".")[0] for p in problems})
+    problems += [p._replace(value=_given(config, p), combined=True) for p in unfit]
     if problems:
         raise RequestError(problems)
     return device
@@ -110,12 +111,21 @@ def _slot(slot: Slot, content: Any, registry: Registry, overridden: Collection[s
     problems += wrong
     try:
         spec = _structurer(id(registry), registry).structure(found.part.Spec, numbers, slot.name)
-        problems += [Problem(f"{slot.name}.{field}", value, rule, combined=True) for field, value, rule in found.part.check(spec)]
+        for field, value, rule in found.part.check(spec):
+            problems.append(Problem(f"{slot.name}.{field}", numbers.get(field, value), rule, combined=True))
     except RequestError as error:
         problems += error.problems
     if problems:
         raise RequestError(problems)
     return SlotSpec(slot.name, found.part, spec, found.package, found.source_hash, sources)
+
+
+def _given(config: Mapping[str, Any], problem: Problem) -> Any:
+    """The value of a problem as the config spells it."""
+    value: Any = config
+    for key in problem.path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, (str, int, float)) and problem.value is not ABSENT else problem.value
 
 
 def _identity(content: Any, problems: list[Problem]) -> tuple[str, str]:

@@ -21,8 +21,8 @@ UNITS = ("simd", "special_function_unit", "scalar_unit")
 
 def fit(device: DeviceSpec, broken: Collection[str]) -> list[Problem]:
     """Everything that doesn't fit together."""
-    found = list(_path(device)) if "memory_path" not in broken else []
     whole = [slot for slot in device.slots if slot not in broken]
+    found = list(_path(device, whole)) if "memory_path" not in broken else []
     if {"compute_unit"} <= set(whole):
         found += _grouping(device)
     if {"compute_unit", "simd"} <= set(whole):
@@ -34,7 +34,7 @@ def fit(device: DeviceSpec, broken: Collection[str]) -> list[Problem]:
     return found
 
 
-def _path(device: DeviceSpec) -> Iterator[Problem]:
+def _path(device: DeviceSpec, whole: Collection[str]) -> Iterator[Problem]:
     path, shown = device.memory_path, ", ".join(device.memory_path)
     if path and path[-1] != "memory":
         yield Problem("memory_path", shown, "must end with memory")
@@ -42,12 +42,12 @@ def _path(device: DeviceSpec) -> Iterator[Problem]:
         yield Problem("memory_path", shown, "must begin with vector_cache")
     if len(set(path)) < len(path):
         yield Problem("memory_path", shown, "must name each level once")
-    levels = [name for name in path[:-1] if name in device.slots]
+    levels = [name for name in path[:-1] if name in whole] if "compute_unit" in whole else []
     for name in set(device.slots) - set(path):
         if device.slots[name].part.kind == "cache":
             yield Problem(f"{name}", ABSENT, "is a cache that memory_path doesn't name", path)
     fabric = device.get("fabric")
-    if fabric is not None and fabric.serves not in path[1:-1]:
+    if "fabric" in whole and fabric.serves not in path[1:-1]:
         yield unknown("fabric.serves", fabric.serves, path[1:-1], "level of memory_path below the vector cache")
     for above, below in pairwise(levels):
         if instances(device, above) < instances(device, below):

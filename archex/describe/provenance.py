@@ -24,7 +24,7 @@ def leaves(value: Any, path: str = "") -> Iterable[tuple[str, Any]]:
     elif isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
         for position, item in enumerate(value):
             yield from leaves(item, path + f"[{position}]")
-    else:
+    elif path:
         yield path, value
 
 
@@ -56,7 +56,7 @@ def provenance(
             problems.append(Problem(f"{where}.{path}", ABSENT, "names no number of this slot", (), closest(path, paths)))
         else:
             known[path] = Provenance(entry["status"], str(entry["from"]))
-    found = {}
+    found = dict(known)  # also covers what a number below it has by default
     for leaf in paths:
         above = covering(leaf, known)
         if any(full == f"{slot}.{leaf}" or f"{slot}.{leaf}".startswith((f"{full}.", f"{full}[")) for full in overridden):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import attrs
 
 from archex.base.units import Duration
@@ -14,11 +16,12 @@ from archex.parts.part import Counter, Part, choice, flag, number, policy
 class VectorCacheSpec:
     """Geometry, rates and policies of the first level of the memory path."""
 
+    slices: ClassVar[int] = 1
+
     size: int = number("B", "capacity when local memory takes nothing of a shared array", low=1024)
     line: int = number("B", "bytes of a line", low=16, high=4096)
     sector: int = number("B", "bytes of a sector, the unit of a fill; the line where not sectored", low=16, high=4096)
     ways: int = number("count", "lines of a set", low=1, high=1024)
-    slices: int = number("count", "slices an instance", low=1, high=1, default=1)
     shared_by: str = shared_by("compute units that share one", default="compute_unit")
     latency: Duration = number("duration", "load to use of a hit, from issue, with nothing else going on")
     pending: int = number("count", "misses (lines) that can be outstanding; 0: no limit", default=0)
