@@ -48,11 +48,15 @@ if COMPILED:
     _config.CACHE_DIR = str(cache_folder())
 
     def jit(function: Any = None, **options: Any) -> Any:
-        """Compile with numba (no Python fallback, numpy's division rules, cached on disk)."""
-        settings = {"cache": True, "error_model": "numpy"} | options
+        """Compile with numba (no Python fallback, numpy's division rules, cached on disk).
+
+        A plugin's helper isn't cached: the folder's name doesn't cover its sources, and numba would serve a stale one.
+        """
+        if function is None:
+            return lambda given: jit(given, **options)
+        settings = {"cache": function.__module__.partition(".")[0] == "archex", "error_model": "numpy"} | options
         signature = settings.pop("signature", None)  # given: compiled at once, for this only
-        decorate = numba.njit(**settings) if signature is None else numba.njit(signature, **settings)
-        return decorate(function) if function is not None else decorate
+        return (numba.njit(**settings) if signature is None else numba.njit(signature, **settings))(function)
 
     @intrinsic
     def _data(context: Any, array: Any) -> Any:
