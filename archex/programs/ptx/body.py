@@ -22,6 +22,7 @@ _SPACES = {
     ".const": Space.CONSTANT,
     ".param": Space.PARAMETER,
 }
+_BEHIND_OPERAND = frozenset({",", ";", "|", "+", "-"})
 
 
 def parse_body(cursor: Cursor, routine: Routine, scopes: Scopes, module: Module) -> None:
@@ -123,6 +124,8 @@ def _instruction(cursor: Cursor, scopes: Scopes, used: list[tuple[Name, Token]])
     columns: list[int] = []
     while cursor.token.text != ";":
         token = cursor.token
+        if not arguments and token.line > opcode.line and token.kind == WORD and cursor.peek().text not in _BEHIND_OPERAND:
+            raise cursor.error(f"expected `;` behind `{opcode.text}`")
         if token.text == "(" and name == "call":
             value: Argument = group(cursor, scopes)
         else:

@@ -9,7 +9,7 @@ from archex.programs.ir import Register, Space
 from archex.programs.ptx.cursor import Cursor
 from archex.programs.ptx.expressions import constant, constant_or_name
 from archex.programs.ptx.scopes import Scopes
-from archex.programs.ptx.syntax import Number, Variable
+from archex.programs.ptx.syntax import Variable
 from archex.programs.ptx.tokens import DIRECTIVE, NUMBER, WORD
 from archex.programs.types import BITS
 
@@ -68,7 +68,7 @@ def parse_parameter(cursor: Cursor, scopes: Scopes, entry: bool) -> Variable | R
 def parse_variable(cursor: Cursor, space: Space, extern: bool) -> Variable:
     """`.align 4 .v4 .f32 name[3] = {...}` behind the space word, up to but without `,` or `;`."""
     align, lanes, dtype = 0, 1, ""
-    line = cursor.token.line
+    place = (cursor.token.line, cursor.token.column)
     while cursor.token.kind == DIRECTIVE:
         text = cursor.token.text
         if text == ".align":
@@ -103,7 +103,7 @@ def parse_variable(cursor: Cursor, space: Space, extern: bool) -> Variable:
         else:
             count *= int(constant(cursor).value)
         cursor.need("]")
-    variable = Variable(name, space, dtype, element * count, align or element, extern=extern or open_ended, line=line)
+    variable = Variable(name, space, dtype, element * count, align or element, extern=extern or open_ended, place=place)
     if cursor.accept("="):
         end = _initialiser(cursor, variable, BITS[dtype] // 8, 0)
         if open_ended:
@@ -114,7 +114,7 @@ def parse_variable(cursor: Cursor, space: Space, extern: bool) -> Variable:
 def _initialiser(cursor: Cursor, variable: Variable, element: int, at: int) -> int:
     if not cursor.accept("{"):
         value = constant_or_name(cursor, 0)
-        variable.data.append((at, element, value if not isinstance(value, Number) else value))
+        variable.data.append((at, element, value))
         return at + element
     while cursor.token.text != "}":
         at = _initialiser(cursor, variable, element, at)

@@ -138,8 +138,7 @@ def _word(cursor: Cursor, scopes: Scopes) -> Argument:
         special = special_name(text)
         if special is not None:
             return Special(special)
-        meant = scopes.suggestion(text)
-        raise cursor.error(f"unknown register `{text}`" + (f"; did you mean `{meant}`?" if meant else ""), token)
+        raise cursor.error(f"unknown register `{text}`{scopes.hint(text)}", token)
     if text == "WARP_SZ":
         return Number("int", 32)
     return Name(text, scopes.current, _displacement(cursor))

@@ -45,7 +45,7 @@ class Layout:
             self._collect(routine)
         fixed = [v for v in self._variables if not (v.space == Space.LOCAL and v.extern)]
         dynamic = [v for v in self._variables if v.space == Space.LOCAL and v.extern]
-        for variable in sorted(fixed, key=lambda v: v.line):
+        for variable in sorted(fixed, key=lambda v: v.place):
             self._place(variable)
         function.local_bytes = self._taken[Space.LOCAL]
         function.private_bytes = self._taken[Space.PRIVATE]

@@ -110,10 +110,11 @@ class Scopes:
                 return register
         return None
 
-    def suggestion(self, text: str) -> str | None:
-        """A name in reach that looks like `text`."""
-        names: list[str] = []
-        for single, ranges in zip(self._single, self._ranges, strict=True):
-            names += single
-            names += [f"{prefix}0..{prefix}{count - 1}" for prefix, (_, count) in ranges.items() if text.startswith(prefix)]
-        return closest(text, names)
+    def hint(self, text: str) -> str:
+        """What may have been meant by an unknown register, as the end of a message."""
+        head = text.rstrip("0123456789")
+        for ranges in reversed(self._ranges):
+            if head in ranges and head != text:
+                return f"; `{head}<{ranges[head][1]}>` ends at `{head}{ranges[head][1] - 1}`"
+        meant = closest(text, [name for single in self._single for name in single])
+        return f"; did you mean `{meant}`?" if meant else ""

@@ -80,7 +80,7 @@ class Variable:
     data: list[tuple[int, int, Number | Name]] = attrs.field(factory=list)  # (byte offset, bytes, value)
     extern: bool = False
     formal: bool = False  # a parameter of the function's header
-    line: int = 0
+    place: tuple[int, int] = (0, 0)  # line and column, which order the layout
 
 
 @attrs.define(slots=True)
