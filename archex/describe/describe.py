@@ -16,8 +16,7 @@ from archex.base.errors import ABSENT, Problem, RequestError, closest, unknown
 from archex.base.terms import VOCABULARIES
 from archex.describe.device import DeviceSpec, SlotSpec
 from archex.describe.fit import fit
-from archex.describe.provenance import provenance
-from archex.describe.structure import Structurer
+from archex.describe.slot import SlotDescriber
 from archex.parts.kinds import EMPTY_SLOTS, KINDS, SLOTS, Slot
 from archex.parts.part import Chosen
 from archex.registry import Registry
@@ -58,7 +57,7 @@ def describe(
                 problems.append(Problem(slot.name, ABSENT, f"is missing: choose a {slot.kind.replace('_', ' ')}"))
             continue
         try:
-            filled[slot.name] = _slot(slot, content, registry, overridden)
+            filled[slot.name] = _describer(registry).describe(slot, content, overridden)
         except RequestError as error:
             file = f"conf/{slot.name}/{choices[slot.name]}.yaml" if choices and choices.get(slot.name) else None
             problems += [p._replace(source=file) for p in error.problems]
@@ -91,33 +90,8 @@ def _keys(config: Mapping[str, Any], slots: Mapping[str, Slot]) -> list[Problem]
 
 
 @lru_cache(maxsize=4)
-def _structurer(registry_id: int, registry: Registry) -> Structurer:
-    return Structurer(registry)
-
-
-def _slot(slot: Slot, content: Any, registry: Registry, overridden: Collection[str]) -> SlotSpec:
-    if not isinstance(content, Mapping):
-        raise RequestError([Problem(slot.name, content, f"must be a map of the {slot.kind.replace('_', ' ')}'s numbers")])
-    name = content.get("name", KINDS[slot.kind].name)
-    if not name:
-        rule = f"is missing: which {slot.kind.replace('_', ' ')} this is"
-        raise RequestError([Problem(f"{slot.name}.name", ABSENT, rule, tuple(registry.names(slot.kind)))])
-    found = registry.find(slot.kind, name, f"{slot.name}.name")
-    if isinstance(found, Problem):
-        raise RequestError([found])
-    numbers = {key: value for key, value in content.items() if key not in ("name", "sources")}
-    problems: list[Problem] = []
-    sources, wrong = provenance(slot.name, found.part.Spec, content.get("sources") or {}, numbers, overridden)
-    problems += wrong
-    try:
-        spec = _structurer(id(registry), registry).structure(found.part.Spec, numbers, slot.name)
-        for field, value, rule in found.part.check(spec):
-            problems.append(Problem(f"{slot.name}.{field}", numbers.get(field, value), rule, combined=True))
-    except RequestError as error:
-        problems += error.problems
-    if problems:
-        raise RequestError(problems)
-    return SlotSpec(slot.name, found.part, spec, found.package, found.source_hash, sources)
+def _describer(registry: Registry) -> SlotDescriber:
+    return SlotDescriber(registry)
 
 
 def _given(config: Mapping[str, Any], problem: Problem) -> Any:

@@ -53,6 +53,8 @@ def _path(device: DeviceSpec, whole: Collection[str]) -> Iterator[Problem]:
         if instances(device, above) < instances(device, below):
             rule = f"must be shared by at least as many compute units as {above} ({device[above].shared_by})"
             yield Problem(f"{below}.shared_by", device[below].shared_by, rule)
+        if device[below].line < device[above].line:
+            yield Problem(f"{below}.line", device[below].line, f"must be at least {above}.line ({device[above].line} B)")
 
 
 def _grouping(device: DeviceSpec) -> Iterator[Problem]:

@@ -39,7 +39,7 @@ def covering(path: str, sources: Mapping[str, Any]) -> str | None:
 
 
 def provenance(
-    slot: str, spec: type, sources: Any, numbers: Mapping[str, Any], overridden: Collection[str]
+    slot: str, sources: Any, numbers: Mapping[str, Any], overridden: Collection[str]
 ) -> tuple[dict[str, Provenance], list[Problem]]:
     """The provenance of every leaf of `numbers`, and the problems of the map itself."""
     where = f"{slot}.sources"

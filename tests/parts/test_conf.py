@@ -59,7 +59,7 @@ def test_a_slot_file_holds_a_part_and_a_source_for_each_number(path: Path) -> No
     numbers = {key: value for key, value in whole.items() if key not in ("name", "sources")}
     spec = Structurer(installed()).structure(part.Spec, numbers, path.parent.name)
     assert part.check(spec) == []
-    found, wrong = provenance(path.parent.name, part.Spec, whole.get("sources", {}), numbers, ())
+    found, wrong = provenance(path.parent.name, whole.get("sources", {}), numbers, ())
     assert wrong == []
     assert unsourced(found, numbers) == []
     assert all(source.status in STATUSES and len(source.origin) > 5 for source in found.values())

@@ -29,6 +29,7 @@ def problems(device: str = "tiny", /, **values: Any) -> list[str]:
         ("l2.slices", 97, "l2.slices: 97 must be a multiple of the partitions (2) (conf/l2/sliced_50m.yaml)"),
         ("l2.write", "write_bak", "l2.write: write_bak is not a known choice; did you mean write_back? "
          "(choices: write_back, write_through, write_through_allocate) (conf/l2/sliced_50m.yaml)"),
+        ("l2.line", 64, "l2.line: 64 must be at least vector_cache.line (128 B)"),
         ("l2.copy_near", "yes", "l2.copy_near: yes must be true or false (conf/l2/sliced_50m.yaml)"),
         ("l2.replacement", "lruu", "l2.replacement: lruu is not a known replacement; did you mean lru? (choices: lru, pseudo_lru)"
          " (conf/l2/sliced_50m.yaml)"),
