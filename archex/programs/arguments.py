@@ -90,7 +90,11 @@ def launch_values(function: Function, launch: LaunchLike) -> dict[str, int]:
     """Special values that are the same for every lane of a launch."""
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     local = function.local_bytes + launch.dynamic_local_bytes
-    values = {f"{name}.{axis}": size for name, extent in (("ntid", launch.block), ("nctaid", launch.grid)) for axis, size in zip("xyz", extent, strict=True)}
+    values = {
+        f"{name}.{axis}": size
+        for name, extent in (("ntid", launch.block), ("nctaid", launch.grid))
+        for axis, size in zip("xyz", extent, strict=True)
+    }
     values |= {"nwarpid": -(-threads // 32), "WARP_SZ": 32, "smid": 0, "nsmid": 1, "gridid": 0, "clock_hi": 0, "globaltimer_hi": 0}
     values |= {"total_smem_size": local, "aggr_smem_size": local, "dynamic_smem_size": launch.dynamic_local_bytes}
     values |= {"reserved_smem_offset_begin": 0, "reserved_smem_offset_end": 0, "reserved_smem_offset_cap": 0, "is_explicit_cluster": 0}

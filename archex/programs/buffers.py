@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from archex.base.jit import link
 from archex.programs.interpreter.convert_lane import integer_code
 from archex.programs.interpreter.memory import BASE, CODE, COLUMNS, DATA, END, KIND, KINDS, PAGE, PARAMETERS, SEED, SIZE, fill_elements
 from archex.programs.interpreter.rounding import FORMATS
@@ -114,7 +115,13 @@ def table(buffers: Sequence[tuple[Buffer, int]], run_seed: int, written: bool) -
     for row, (buffer, base) in zip(rows, ordered, strict=True):
         size, code, _ = DTYPES[buffer.dtype]
         seed = buffer.fill.seed if buffer.fill.seed is not None else seed_of(buffer.name, run_seed)
-        row[[BASE, END, CODE, SIZE, SEED]] = base, base + buffer.size, code, size.bit_length() - 1, np.uint64(seed & (2**64 - 1)).astype(np.int64)
+        row[[BASE, END, CODE, SIZE, SEED]] = (
+            base,
+            base + buffer.size,
+            code,
+            size.bit_length() - 1,
+            np.uint64(seed & (2**64 - 1)).astype(np.int64),
+        )
         row[KIND], row[PAGE], row[DATA] = KINDS[buffer.fill.kind], -1, -1
         parameters = _parameters(buffer, seed)
         row[PARAMETERS : PARAMETERS + len(parameters)] = parameters
@@ -131,6 +138,7 @@ def table(buffers: Sequence[tuple[Buffer, int]], run_seed: int, written: bool) -
 
 def read_elements(buffer: Buffer, run_seed: int = 0, start: int = 0, count: int | None = None) -> Any:
     """Elements of a buffer's initial contents as a numpy array (bf16 as its bits)."""
+    link()
     size, _, kind = DTYPES[buffer.dtype]
     count = buffer.size // size - start if count is None else count
     bits = np.zeros(count, dtype=np.int64)

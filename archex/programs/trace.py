@@ -8,7 +8,7 @@ Recorded addresses: global ones as they are; local and private operations the by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Protocol
 
@@ -16,15 +16,18 @@ import attrs
 import numpy as np
 
 from archex.base import layout
+from archex.base.jit import link
 from archex.programs.arguments import LaunchLike, check_extents, launch_values, parameter_block
-from archex.programs.buffers import Buffer, place, table
+from archex.programs.buffers import DTYPES, Buffer, place, table
 from archex.programs.interpreter import table as n
+from archex.programs.interpreter.control_slice import control_slice
 from archex.programs.interpreter.encode import Tables, encode
 from archex.programs.interpreter.faults import error_of
 from archex.programs.interpreter.machine import Sizes, allocate, more_pages, power_of_two
 from archex.programs.interpreter.memory import COLUMNS, read_elements
 from archex.programs.interpreter.workgroups import Machine, run, start
 from archex.programs.ir import CONSTANT_WINDOW, PARAMETER_WINDOW, Function, Space
+from archex.programs.slice import timing_slice
 
 #: IR operations a wave may execute before its loop is taken to be endless.
 INSTRUCTION_LIMIT = 1 << 26
@@ -63,7 +66,9 @@ class Placed:
         bank = bytearray()
         for symbol in function.symbols.values():
             if symbol.space == Space.GLOBAL:
-                placed.append((Buffer(f"variable {symbol.name}", "u8", symbol.size, data=symbol.data.ljust(symbol.size, b"\0")), symbol.offset))
+                placed.append(
+                    (Buffer(f"variable {symbol.name}", "u8", symbol.size, data=symbol.data.ljust(symbol.size, b"\0")), symbol.offset)
+                )
             elif symbol.space == Space.CONSTANT:
                 bank.extend(bytes(max(0, symbol.offset + symbol.size - len(bank))))
                 bank[symbol.offset : symbol.offset + len(symbol.data)] = symbol.data
@@ -86,23 +91,24 @@ class TraceSource:
     """Interprets a launch. `contexts`: waves under way at once; slot s holds contexts s * waves .. (s + 1) * waves - 1.
 
     mode `timing` executes what `chosen` (default: the timing slice) names and records all addresses; `functional` executes
-    everything. `assumed`: comparisons that the slice takes to be never equal, for the report.
-    """
+    everything."""
 
     def __init__(
         self, function: Function, launch: LaunchLike, wave_width: int, contexts: int, mode: str = "timing", *, seed: int = 0,
         chosen: Sequence[AbstractSet[int]] | None = None, limit: int = INSTRUCTION_LIMIT, block_ring: int = 64, tracing: bool = True,
     ) -> None:  # fmt: skip
+        link()
         self.function, self.launch, self.width, self.seed, self.limit = function, launch, wave_width, seed, limit
         threads = launch.block[0] * launch.block[1] * launch.block[2]
         self.waves_per_workgroup = max(1, -(-threads // wave_width))
         self.placed = Placed.of(function, launch)
-        if chosen is None and mode == "timing":
-            from archex.programs.slice import timing_slice
-
-            chosen = timing_slice(function)
         self.chosen = chosen
-        self.tables = self._encode(chosen, tracing)
+        self._assumed: dict[tuple[int, int], int] = {}
+        if chosen is None and mode == "timing":
+            found = timing_slice(function, self._one_buffer())
+            self.chosen = found.operations
+            self._assumed = {(a.block, a.operation): a.value for a in found.assumed}
+        self.tables = self._encode(self.chosen, tracing)
         self._machine = self._allocate(self.tables, contexts // self.waves_per_workgroup * self.waves_per_workgroup, tracing, block_ring)
         self._counter: tuple[Tables, Machine] | None = None
         m, shape = self._machine, self._machine.shape
@@ -113,13 +119,28 @@ class TraceSource:
         self.cursor = m.cursor.reshape(-1, layout.CURSOR_COLUMNS)
 
     @property
+    def assumed(self) -> tuple[str, ...]:
+        """Comparisons taken as decided instead of executed, in words."""
+        found = []
+        for (block, index), value in self._assumed.items():
+            operation = self.function.blocks[block].operations[index]
+            found.append(f"line {operation.line}: `{operation.opcode or operation.op}` taken as {'true' if value else 'false'}")
+        return tuple(found)
+
+    def _one_buffer(self) -> Callable[[int, int], bool]:
+        """Whether two pointer parameters (by their offsets) lead into one buffer."""
+        pairs = zip(self.function.parameters, self.launch.arguments, strict=True)
+        names = {parameter.offset: str(argument.value) for parameter, argument in pairs if argument.kind == "buffer"}
+        return lambda a, b: names.get(a, a) == names.get(b, b)
+
+    @property
     def slots(self) -> int:
         """Workgroups that can be under way at once."""
         return len(self.cursor) // self.waves_per_workgroup
 
     def _encode(self, chosen: Sequence[AbstractSet[int]] | None, recorded: bool) -> Tables:
         values = launch_values(self.function, self.launch)
-        return encode(self.function, self.placed.parameters, values, self.width, chosen, recorded)
+        return encode(self.function, self.placed.parameters, values, self.width, chosen, recorded, self._assumed)
 
     def _allocate(self, tables: Tables, contexts: int, tracing: bool, block_ring: int) -> Machine:
         sizes = Sizes(
@@ -150,8 +171,6 @@ class TraceSource:
         if self._counter is None:
             chosen = self.chosen
             if chosen is not None:
-                from archex.programs.interpreter.control_slice import control_slice
-
                 chosen = control_slice(self.function, chosen)
             tables = self._encode(chosen, False)
             self._counter = tables, self._allocate(tables, self.waves_per_workgroup, False, 1)
@@ -182,8 +201,6 @@ class TraceSource:
 
     def read(self, name: str, start: int = 0, count: int | None = None) -> Any:
         """Elements of a buffer as memory holds them now."""
-        from archex.programs.buffers import DTYPES
-
         index = sorted(range(len(self.placed.buffers)), key=lambda i: self.placed.buffers[i][1])
         at = next(i for i, which in enumerate(index) if self.placed.buffers[which][0].name == name)
         buffer = self.placed.buffers[index[at]][0]
@@ -194,7 +211,9 @@ class TraceSource:
         return bits.astype(f"u{size}").view(kind)
 
 
-def run_functional(function: Function, launch: LaunchLike, wave_width: int = 32, seed: int = 0, limit: int = INSTRUCTION_LIMIT) -> TraceSource:
+def run_functional(
+    function: Function, launch: LaunchLike, wave_width: int = 32, seed: int = 0, limit: int = INSTRUCTION_LIMIT
+) -> TraceSource:
     """Execute a whole launch, workgroup after workgroup; `read(buffer)` of what is returned gives the memory it leaves."""
     source = TraceSource(function, launch, wave_width, 1, "functional", seed=seed, limit=limit, tracing=False)
     source.run_all(np.arange(launch.grid[0] * launch.grid[1] * launch.grid[2], dtype=np.int64))

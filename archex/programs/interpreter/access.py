@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from archex.base.jit import jit
+from archex.base.jit import outlined
 from archex.base.layout import AFFINE, SCATTERED
 from archex.programs.interpreter.atomics import combine
 from archex.programs.interpreter.memory import PAGES_LIMIT, PAGES_USED, find, insert, read, write
 from archex.programs.interpreter.table import (
-    A,
     ATOMIC,
     BUFFERS,
     EXECUTE,
@@ -43,6 +41,7 @@ from archex.programs.interpreter.table import (
     SPACE,
     VECTOR,
     WIDTH,
+    A,
 )
 from archex.programs.ir import CONSTANT_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, PRIVATE_WINDOW
 from archex.programs.values import HIGHEST, LOW32, leading_zeros, low_bits, shift_right, sign_extend
@@ -53,25 +52,25 @@ KIND, FIRST, STRIDE, LOWEST_ADDRESS, HIGHEST_ADDRESS, BITS = range(6)
 _LOCAL_TAG, _PRIVATE_TAG = LOCAL_WINDOW >> 40, PRIVATE_WINDOW >> 40
 
 
-@jit
+@outlined("v:piiiiiip")
 def observe(r: Any, a: Any, out: Any, offset: Any, keep: Any, act: Any, width: Any, look: Any) -> Any:
     """Addresses of the lanes `act` into row `out`; what they have in common into `look`."""
     for i in range(width):
         r[out + i] = (r[a + i] + offset) & keep
     first = np.int64(63 - leading_zeros(act & -act))
-    base = r[out + np.uint64(first)]
+    base = r[out + first]
     rest = act & (act - 1)
     stride = np.int64(0)
     bad = np.int64(0)
     if rest != 0:
         second = np.int64(63 - leading_zeros(rest & -rest))
-        stride = r[out + np.uint64(second)] - base
+        stride = r[out + second] - base
         if second - first != 1:
             bad = stride % (second - first)
             stride = stride // (second - first)
         base -= first * stride
         for i in range(width):
-            lane = np.int64(i)
+            lane = i
             bad |= (r[out + i] - (base + lane * stride)) & -((act >> lane) & 1)
     if bad == 0:
         last = np.int64(63 - leading_zeros(act))
@@ -81,13 +80,13 @@ def observe(r: Any, a: Any, out: Any, offset: Any, keep: Any, act: Any, width: A
         return
     low, high, bits = np.int64(HIGHEST), np.int64(-HIGHEST), np.int64(0)
     for i in range(width):
-        if (act >> np.int64(i)) & 1:
+        if (act >> i) & 1:
             address = r[out + i]
             low, high, bits = min(low, address), max(high, address), bits | address
     look[KIND], look[STRIDE], look[LOWEST_ADDRESS], look[HIGHEST_ADDRESS], look[BITS] = SCATTERED, 0, low, high, bits
 
 
-@jit
+@outlined("i:pipiipppp")
 def check(code: Any, o: Any, r: Any, addresses: Any, act: Any, t: Any, shape: Any, look: Any, fault: Any) -> Any:
     """Whether all addresses lie in memory and are aligned; a fault number otherwise. Remembers the buffer."""
     size = code[o + WIDTH] * code[o + VECTOR]
@@ -106,8 +105,8 @@ def check(code: Any, o: Any, r: Any, addresses: Any, act: Any, t: Any, shape: An
         code[o + HINT] = row
         return NO_FAULT
     code[o + HINT] = -1
-    for i in range(np.uint64(shape[0])):
-        if (act >> np.int64(i)) & 1:
+    for i in range(shape[0]):
+        if (act >> i) & 1:
             address = r[addresses + i]
             fault[F_VALUE] = address
             tag = address >> 40
@@ -122,8 +121,21 @@ def check(code: Any, o: Any, r: Any, addresses: Any, act: Any, t: Any, shape: An
     return NO_FAULT
 
 
-@jit
-def _fetch(space: Any, row: Any, address: Any, width: Any, lane: Any, t: Any, pages: Any, local: Any, local_at: Any, private: Any, private_at: Any, shape: Any) -> Any:
+@outlined("i:iiiiipppipip")
+def _fetch(
+    space: Any,
+    row: Any,
+    address: Any,
+    width: Any,
+    lane: Any,
+    t: Any,
+    pages: Any,
+    local: Any,
+    local_at: Any,
+    private: Any,
+    private_at: Any,
+    shape: Any,
+) -> Any:
     """Bits at an address of any space."""
     if space == GENERIC_:
         tag = address >> 40
@@ -132,18 +144,33 @@ def _fetch(space: Any, row: Any, address: Any, width: Any, lane: Any, t: Any, pa
         elif tag == _PRIVATE_TAG:
             space, address = np.int64(PRIVATE_), address & (2**40 - 1)
     if space == LOCAL_:
-        word = local[np.uint64(local_at + (address >> 3))]
+        word = local[local_at + (address >> 3)]
         return low_bits(shift_right(word, (address & 7) * 8), width * 8)
     if space == PRIVATE_:
-        word = private[np.uint64(private_at + lane * shape[PRIVATE_WORDS] + (address >> 3))]
+        word = private[private_at + lane * shape[PRIVATE_WORDS] + (address >> 3)]
         return low_bits(shift_right(word, (address & 7) * 8), width * 8)
     if row < 0:
         row = find(t, shape[BUFFERS], np.int64(-1), address, width)
     return read(t, pages, row, address, width)
 
 
-@jit
-def _put(space: Any, row: Any, address: Any, width: Any, lane: Any, value: Any, t: Any, pages: Any, state: Any, local: Any, local_at: Any, private: Any, private_at: Any, shape: Any) -> Any:
+@outlined("i:iiiiiippppipip")
+def _put(
+    space: Any,
+    row: Any,
+    address: Any,
+    width: Any,
+    lane: Any,
+    value: Any,
+    t: Any,
+    pages: Any,
+    state: Any,
+    local: Any,
+    local_at: Any,
+    private: Any,
+    private_at: Any,
+    shape: Any,
+) -> Any:
     """Change memory of any space; whether it could be (constants cannot)."""
     if space == GENERIC_:
         tag = address >> 40
@@ -152,11 +179,11 @@ def _put(space: Any, row: Any, address: Any, width: Any, lane: Any, value: Any, 
         elif tag == _PRIVATE_TAG:
             space, address = np.int64(PRIVATE_), address & (2**40 - 1)
     if space == LOCAL_:
-        at = np.uint64(local_at + (address >> 3))
+        at = local_at + (address >> 3)
         local[at] = insert(local[at], address, width, value)
         return True
     if space == PRIVATE_:
-        at = np.uint64(private_at + lane * shape[PRIVATE_WORDS] + (address >> 3))
+        at = private_at + lane * shape[PRIVATE_WORDS] + (address >> 3)
         private[at] = insert(private[at], address, width, value)
         return True
     if row < 0:
@@ -167,8 +194,25 @@ def _put(space: Any, row: Any, address: Any, width: Any, lane: Any, value: Any, 
     return True
 
 
-@jit
-def load(code: Any, o: Any, lists: Any, r: Any, base: Any, addresses: Any, act: Any, lanes: Any, look: Any, t: Any, pages: Any, local: Any, local_at: Any, private: Any, private_at: Any, shape: Any) -> Any:
+@outlined("v:pippiiiippppipip")
+def load(
+    code: Any,
+    o: Any,
+    lists: Any,
+    r: Any,
+    base: Any,
+    addresses: Any,
+    act: Any,
+    lanes: Any,
+    look: Any,
+    t: Any,
+    pages: Any,
+    local: Any,
+    local_at: Any,
+    private: Any,
+    private_at: Any,
+    shape: Any,
+) -> Any:
     """Move data from memory to registers."""
     width, space, row, extend = code[o + WIDTH], code[o + SPACE], code[o + HINT], code[o + EXTEND]
     alike = look[KIND] == AFFINE and look[STRIDE] == 0 and space != PRIVATE_ and space != GENERIC_
@@ -176,63 +220,98 @@ def load(code: Any, o: Any, lists: Any, r: Any, base: Any, addresses: Any, act: 
         target = lists[code[o + LIST] + element]
         if target < 0:
             continue
-        d = np.uint64((target >> 1) + (target & 1) * base)
+        d = (target >> 1) + (target & 1) * base
         step = element * width
         if alike:
             value = _fetch(space, row, look[FIRST] + step, width, np.int64(0), t, pages, local, local_at, private, private_at, shape)
             if extend > 0:
                 value = low_bits(sign_extend(value, width * 8), extend)
             for i in range(lanes):
-                chosen = -((act >> np.int64(i)) & 1)
+                chosen = -((act >> i) & 1)
                 r[d + i] = (r[d + i] & ~chosen) | (value & chosen)
         else:
             for i in range(lanes):
-                if (act >> np.int64(i)) & 1:
-                    value = _fetch(space, row, r[addresses + i] + step, width, np.int64(i), t, pages, local, local_at, private, private_at, shape)
+                if (act >> i) & 1:
+                    value = _fetch(space, row, r[addresses + i] + step, width, i, t, pages, local, local_at, private, private_at, shape)
                     if extend > 0:
                         value = low_bits(sign_extend(value, width * 8), extend)
                     r[d + i] = value
 
 
-@jit
-def change(code: Any, o: Any, lists: Any, r: Any, base: Any, addresses: Any, act: Any, lanes: Any, t: Any, pages: Any, state: Any, local: Any, local_at: Any, private: Any, private_at: Any, shape: Any) -> Any:
+@outlined("i:pippiiiippppipip")
+def change(
+    code: Any,
+    o: Any,
+    lists: Any,
+    r: Any,
+    base: Any,
+    addresses: Any,
+    act: Any,
+    lanes: Any,
+    t: Any,
+    pages: Any,
+    state: Any,
+    local: Any,
+    local_at: Any,
+    private: Any,
+    private_at: Any,
+    shape: Any,
+) -> Any:
     """Stores and atomics, lane by lane in order; a fault number."""
     op, width, space, row, vector, at = code[o + OP], code[o + WIDTH], code[o + SPACE], code[o + HINT], code[o + VECTOR], code[o + LIST]
     if (space == GLOBAL_ or space == GENERIC_) and state[PAGES_LIMIT] - state[PAGES_USED] < np.int64(lanes):
         return NEED_PAGES
     for i in range(lanes):
-        if (act >> np.int64(i)) & 1 == 0:
+        if (act >> i) & 1 == 0:
             continue
-        lane = np.int64(i)
+        lane = i
         for element in range(vector):
             address = r[addresses + i] + element * width
             source = lists[at + element]
-            value = low_bits(r[np.uint64((source >> 1) + (source & 1) * base) + i], width * 8)
+            value = low_bits(r[((source >> 1) + (source & 1) * base) + i], width * 8)
             if op == ATOMIC:
                 old = _fetch(space, row, address, width, lane, t, pages, local, local_at, private, private_at, shape)
                 third = np.int64(0)
                 source = lists[at + 2 * vector]
                 if source >= 0:
-                    third = r[np.uint64((source >> 1) + (source & 1) * base) + i]
+                    third = r[((source >> 1) + (source & 1) * base) + i]
                 value = combine(code[o + MODE], code[o + FLAGS], width, old, value, third)
                 target = lists[at + vector + element]
                 if not _put(space, row, address, width, lane, value, t, pages, state, local, local_at, private, private_at, shape):
                     return READ_ONLY
                 if target >= 0:
-                    r[np.uint64((target >> 1) + (target & 1) * base) + i] = old
+                    r[((target >> 1) + (target & 1) * base) + i] = old
             elif not _put(space, row, address, width, lane, value, t, pages, state, local, local_at, private, private_at, shape):
                 return READ_ONLY
     return NO_FAULT
 
 
-@jit
-def access(code: Any, o: Any, lists: Any, r: Any, base: Any, act: Any, lanes: Any, look: Any, t: Any, pages: Any, state: Any, local: Any, local_at: Any, private: Any, private_at: Any, shape: Any, fault: Any) -> Any:
+@outlined("i:pippiiipppppipipp")
+def access(
+    code: Any,
+    o: Any,
+    lists: Any,
+    r: Any,
+    base: Any,
+    act: Any,
+    lanes: Any,
+    look: Any,
+    t: Any,
+    pages: Any,
+    state: Any,
+    local: Any,
+    local_at: Any,
+    private: Any,
+    private_at: Any,
+    shape: Any,
+    fault: Any,
+) -> Any:
     """One memory operation with an active lane; a fault number. `look` describes its addresses, scratch row 1 holds them."""
     space = code[o + SPACE]
     keep = np.int64(LOW32) if space >= LOCAL_ and space <= PARAMETER_ else np.int64(-1)
     offset = code[o + OFFSET]
-    a = np.uint64((code[o + A] >> 1) + (code[o + A] & 1) * base)
-    addresses = np.uint64(shape[SCRATCH]) + lanes
+    a = (code[o + A] >> 1) + (code[o + A] & 1) * base
+    addresses = shape[SCRATCH] + lanes
     observe(r, a, addresses, offset, keep, act, lanes, look)
     if space == CONSTANT_ or space == PARAMETER_:
         bank = np.int64(CONSTANT_WINDOW) if space == CONSTANT_ else np.int64(PARAMETER_WINDOW)
@@ -249,5 +328,3 @@ def access(code: Any, o: Any, lists: Any, r: Any, base: Any, act: Any, lanes: An
         load(code, o, lists, r, base, addresses, act, lanes, look, t, pages, local, local_at, private, private_at, shape)
         return NO_FAULT
     return change(code, o, lists, r, base, addresses, act, lanes, t, pages, state, local, local_at, private, private_at, shape)
-
-

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from archex.base.jit import jit
+from archex.base.jit import outlined
 from archex.programs.interpreter import float_lane as floats
 from archex.programs.interpreter.float_lane import float_lane, packed_lane
 from archex.programs.interpreter.rounding import NEAREST
@@ -20,7 +19,7 @@ from archex.programs.values import below, low_bits, sign_extend
 SIGNED, FLOAT, PACKED = 1, 2, 32
 
 
-@jit
+@outlined("i:iiiiii")
 def combine(op: Any, kind: Any, width: Any, old: Any, b: Any, c: Any) -> Any:
     """The value to write."""
     if op == A_EXCH:

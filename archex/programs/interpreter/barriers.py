@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from archex.base.jit import jit
+from archex.base.jit import jit, outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.compute import place
 from archex.programs.values import LOW32, leading_zeros, popcount
@@ -21,7 +20,7 @@ def _threads(live: Any) -> Any:
     return 32 * (np.int64(live & LOW32 != 0) + np.int64((live >> 32) & LOW32 != 0))
 
 
-@jit
+@outlined("i:pippiiiiiiippp")
 def arrive(
     code: Any, o: Any, r: Any, p: Any, base: Any, first_predicate: Any, act: Any, mask: Any, live: Any, slot: Any, c: Any, x: Any, bars: Any, fault: Any
 ) -> Any:  # fmt: skip
@@ -29,7 +28,7 @@ def arrive(
     fault[n.F_VALUE], fault[n.F_EXTRA] = popcount(act), popcount(live)
     if act != live:
         return n.DIVERGED_BARRIER
-    lane = np.uint64(63 - leading_zeros(act & -act))
+    lane = 63 - leading_zeros(act & -act)
     number = r[place(code[o + n.A], base) + lane]
     wanted = r[place(code[o + n.B], base) + lane]
     if number < 0 or number >= n.BARRIERS:
@@ -42,12 +41,12 @@ def arrive(
         bars[at + n.B_WAVES] += 1
         x[c * n.CONTEXT_COLUMNS + n.WAITING] = number
     if code[o + n.MODE] == n.REDUCE:
-        bars[at + n.B_TRUE] += popcount(p[np.uint64(first_predicate + code[o + n.C])] & act)
+        bars[at + n.B_TRUE] += popcount(p[first_predicate + code[o + n.C]] & act)
         bars[at + n.B_LANES] += popcount(act)
     return n.NO_FAULT
 
 
-@jit
+@outlined("i:ipppppp")
 def release(slot: Any, code: Any, shape: Any, r: Any, p: Any, x: Any, bars: Any) -> Any:
     """Open the barriers of a workgroup that everyone has reached; whether one opened."""
     threads = np.int64(0)
@@ -85,8 +84,8 @@ def _answer(c: Any, o: Any, code: Any, shape: Any, r: Any, p: Any, x: Any, bars:
     if code[o + n.PRED] < 0:
         base = (shape[n.FIRST_ROW] + c * shape[n.REGISTERS]) * shape[n.LANES]
         d = place(code[o + n.DST], base)
-        for i in range(np.uint64(shape[n.LANES])):
+        for i in range(shape[n.LANES]):
             r[d + i] = true
         return
     holds = true == asked if code[o + n.WIDTH] == 0 else true > 0
-    p[np.uint64(c * shape[n.PREDICATES] + code[o + n.PRED])] = np.int64(-1) if holds else np.int64(0)
+    p[c * shape[n.PREDICATES] + code[o + n.PRED]] = np.int64(-1) if holds else np.int64(0)

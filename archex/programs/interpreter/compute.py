@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from archex.base.jit import jit
+from archex.base.jit import jit, outlined
 from archex.programs.interpreter.convert_lane import compare_float, convert_lane, test_float
 from archex.programs.interpreter.cross_lane import cross
 from archex.programs.interpreter.float_lane import float_lane, packed_lane
@@ -25,7 +24,6 @@ from archex.programs.interpreter.table import (
     DST,
     EXTEND,
     FLAGS,
-    FLOAT_LANE,
     FLOAT_ROW,
     GROUP,
     INTEGER_LANE,
@@ -53,16 +51,16 @@ from archex.programs.values import below, low_bits, sign_extend
 @jit
 def place(operand: Any, base: Any) -> Any:
     """Lane offset of an operand's row."""
-    return np.uint64((operand >> 1) + (operand & 1) * base)
+    return (operand >> 1) + (operand & 1) * base
 
 
-@jit
+@outlined("v:pipiiiiiii")
 def lane_rows(code: Any, o: Any, r: Any, d: Any, a: Any, b: Any, c: Any, e: Any, act: Any, lanes: Any) -> Any:
     """Operations without a row loop, lane by lane."""
     group, op, width, mode, flags = code[o + GROUP], code[o + OP], code[o + WIDTH], code[o + MODE], code[o + FLAGS]
     result, extend, signed = code[o + RESULT], code[o + EXTEND], code[o + SIGNED]
     for i in range(lanes):
-        if (act >> np.int64(i)) & 1 == 0:
+        if (act >> i) & 1 == 0:
             continue
         if group == INTEGER_LANE:
             value = low_bits(integer_lane(op, width, signed, mode, r[a + i], r[b + i], r[c + i], r[e + i]), result)
@@ -77,27 +75,27 @@ def lane_rows(code: Any, o: Any, r: Any, d: Any, a: Any, b: Any, c: Any, e: Any,
         r[d + i] = value
 
 
-@jit
+@outlined("i:iiipiiii")
 def lane_comparison(op: Any, form: Any, flags: Any, r: Any, a: Any, b: Any, act: Any, lanes: Any) -> Any:
     """Mask of the lanes for which a comparison or a property of a float holds."""
     mask = np.int64(0)
     for i in range(lanes):
-        if (act >> np.int64(i)) & 1:
+        if (act >> i) & 1:
             if op >= 100:
                 holds = test_float(op - 100, form, r[a + i])
             else:
                 holds = compare_float(op, form, flags, r[a + i], r[b + i])
             if holds:
-                mask |= np.int64(1) << np.int64(i)
+                mask |= np.int64(1) << i
     return mask
 
 
-@jit
+@outlined("i:iipiiiiii")
 def carry_row(subtract: Any, width: Any, r: Any, d: Any, a: Any, b: Any, entering: Any, act: Any, lanes: Any) -> Any:
     """Sum or difference with a carry in; the mask of carries out."""
     out = np.int64(0)
     for i in range(lanes):
-        x, y, carry = r[a + i], r[b + i], (entering >> np.int64(i)) & 1
+        x, y, carry = r[a + i], r[b + i], (entering >> i) & 1
         if subtract:
             value = x - y - carry
             borrowed = below(x, y) or (carry == 1 and x == y)
@@ -107,8 +105,8 @@ def carry_row(subtract: Any, width: Any, r: Any, d: Any, a: Any, b: Any, enterin
             if width == 64:
                 borrowed = below(value, x) or (carry == 1 and value == x)
         r[d + i] = low_bits(value, width)
-        if borrowed and (act >> np.int64(i)) & 1:
-            out |= np.int64(1) << np.int64(i)
+        if borrowed and (act >> i) & 1:
+            out |= np.int64(1) << i
     return out
 
 
@@ -130,11 +128,11 @@ def logic(op: Any, a: Any, b: Any) -> Any:
 def blend(r: Any, d: Any, source: Any, act: Any, lanes: Any) -> Any:
     """Active lanes of a row into another."""
     for i in range(lanes):
-        chosen = -((act >> np.int64(i)) & 1)
+        chosen = -((act >> i) & 1)
         r[d + i] = (r[d + i] & ~chosen) | (r[source + i] & chosen)
 
 
-@jit
+@outlined("i:pippiiiii")
 def other_groups(code: Any, o: Any, r: Any, p: Any, base: Any, first_predicate: Any, out: Any, act: Any, lanes: Any) -> Any:
     """Groups that a kernel's inner loops seldom use."""
     group = code[o + GROUP]
@@ -143,29 +141,29 @@ def other_groups(code: Any, o: Any, r: Any, p: Any, base: Any, first_predicate: 
     if group == COMPARE_LANE:
         answer = lane_comparison(code[o + OP], code[o + WIDTH], code[o + FLAGS], r, a, b, act, lanes)
     elif group == CARRY:
-        entering = p[np.uint64(first_predicate + code[o + C])]
+        entering = p[first_predicate + code[o + C]]
         answer = carry_row(code[o + OP], code[o + WIDTH], r, out, a, b, entering, act, lanes)
     elif group == CROSS:
-        held = p[np.uint64(first_predicate + code[o + D])]
+        held = p[first_predicate + code[o + D]]
         answer = cross(code[o + OP], code[o + MODE], code[o + SIGNED], code[o + WIDTH], code[o + FLAGS], r, out, a, b, c, held, act, lanes)
     else:
         lane_rows(code, o, r, out, a, b, c, place(code[o + D], base), act, lanes)
     return answer
 
 
-@jit
+@outlined("v:pippiiiiii")
 def compute(code: Any, o: Any, r: Any, p: Any, base: Any, first_predicate: Any, scratch: Any, act: Any, live: Any, lanes: Any) -> Any:
     """Execute one operation for the lanes `act` (at least one)."""
     group, op = code[o + GROUP], code[o + OP]
     if group == PREDICATE:
-        at = np.uint64(first_predicate + code[o + DST])
-        value = logic(op, p[np.uint64(first_predicate + code[o + A])], p[np.uint64(first_predicate + code[o + B])])
+        at = first_predicate + code[o + DST]
+        value = logic(op, p[first_predicate + code[o + A]], p[first_predicate + code[o + B]])
         p[at] = (p[at] & ~act) | (value & act)
         return
     a, b = place(code[o + A], base), place(code[o + B], base)
     if group == COMPARE_ROW:
         value = compare_row(op, r, a, b, lanes)
-        at = np.uint64(first_predicate + code[o + PRED])
+        at = first_predicate + code[o + PRED]
         p[at] = (p[at] & ~act) | (value & act)
         return
     d = place(code[o + DST], base)
@@ -174,13 +172,13 @@ def compute(code: Any, o: Any, r: Any, p: Any, base: Any, first_predicate: Any, 
     if group == INTEGER_ROW:
         integer_row(op, r, out, a, b, place(code[o + C], base), lanes)
     elif group == SELECT:
-        select_row(r, out, a, b, p[np.uint64(first_predicate + code[o + C])], lanes)
+        select_row(r, out, a, b, p[first_predicate + code[o + C]], lanes)
     elif group == FLOAT_ROW:
         float_row(op, r, out, a, b, place(code[o + C], base), lanes)
     else:
         value = other_groups(code, o, r, p, base, first_predicate, out, act, lanes)
         if code[o + PRED] >= 0:
-            at = np.uint64(first_predicate + code[o + PRED])
+            at = first_predicate + code[o + PRED]
             p[at] = (p[at] & ~act) | (value & act)
         if group == COMPARE_LANE:
             return

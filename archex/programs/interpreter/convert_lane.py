@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from archex.base.jit import jit
+from archex.base.jit import jit, outlined
 from archex.programs.interpreter.float_lane import FTZ, RELU, SAT
 from archex.programs.interpreter.rounding import DOWN, F32, F64, NEAREST, UP, ZERO, flush, narrow, step, widen
 from archex.programs.values import HIGHEST, LOWEST, bits_of_f64, low_bits, shift_right, sign_extend, toward_odd
@@ -82,7 +82,7 @@ def _of_integer(value: Any, unsigned: Any, form: Any, mode: Any) -> Any:
     return narrow(toward_odd(nearest, error) * scale, form, mode, False)
 
 
-@jit
+@outlined("i:iiiii")
 def convert_lane(source: Any, target: Any, mode: Any, flags: Any, a: Any) -> Any:
     """Bits of one converted value."""
     if source < 16:
@@ -123,7 +123,7 @@ def convert_lane(source: Any, target: Any, mode: Any, flags: Any, a: Any) -> Any
     return low_bits(value, wide)
 
 
-@jit
+@outlined("i:iiiii")
 def compare_float(comparison: Any, form: Any, flags: Any, a: Any, b: Any) -> Any:
     """Whether a comparison of two floats holds; the `u` forms also hold when either is NaN."""
     if flags & FTZ:
@@ -150,7 +150,7 @@ def compare_float(comparison: Any, form: Any, flags: Any, a: Any, b: Any) -> Any
     return x >= y
 
 
-@jit
+@outlined("i:iii")
 def test_float(kind: Any, form: Any, a: Any) -> Any:
     """Properties: 0 finite, 1 infinite, 2 number, 3 NaN, 4 normal, 5 subnormal."""
     x = widen(a, form)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from archex.base.jit import jit
+from archex.base.jit import jit, outlined
 from archex.programs.interpreter.float_lane import float_lane
 from archex.programs.interpreter.integer_lane import integer_lane
 from archex.programs.interpreter.rounding import F32, NEAREST
@@ -23,7 +22,7 @@ def shuffle(r: Any, out: Any, a: Any, b: Any, c: Any, mode: Any, lanes: Any) -> 
     """Each lane takes the value of another; the mask of lanes whose source lay in range."""
     valid = np.int64(0)
     for i in range(lanes):
-        lane = np.int64(i) & 31
+        lane = i & 31
         distance = r[b + i] & 31
         segment = (r[c + i] >> 8) & 31
         last = (lane & segment) | (r[c + i] & 31 & ~segment)
@@ -40,10 +39,10 @@ def shuffle(r: Any, out: Any, a: Any, b: Any, c: Any, mode: Any, lanes: Any) -> 
             source = (lane & segment) | (distance & ~segment)
             good = source <= last
         if good:
-            valid |= np.int64(1) << np.int64(i)
+            valid |= np.int64(1) << i
         else:
             source = lane
-        r[out + i] = r[a + np.uint64((np.int64(i) & 32) + source)]
+        r[out + i] = r[a + ((i & 32) + source)]
     return valid
 
 
@@ -66,8 +65,8 @@ def reduce(op: Any, signed: Any, is_float: Any, flags: Any, r: Any, a: Any, act:
     outcome = np.int64(0)
     begun = False
     for i in range(32):
-        if (act >> np.int64(i)) & 1:
-            value = r[a + np.uint64(i + shift)]
+        if (act >> i) & 1:
+            value = r[a + (i + shift)]
             if is_float and flags & 64:
                 value &= 0x7FFFFFFF
             if not begun:
@@ -79,8 +78,10 @@ def reduce(op: Any, signed: Any, is_float: Any, flags: Any, r: Any, a: Any, act:
     return outcome
 
 
-@jit
-def cross(op: Any, mode: Any, signed: Any, is_float: Any, flags: Any, r: Any, out: Any, a: Any, b: Any, c: Any, held: Any, act: Any, lanes: Any) -> Any:
+@outlined("i:iiiiipiiiiiii")
+def cross(
+    op: Any, mode: Any, signed: Any, is_float: Any, flags: Any, r: Any, out: Any, a: Any, b: Any, c: Any, held: Any, act: Any, lanes: Any
+) -> Any:
     """One operation; writes row `out`, returns the mask of the predicate result."""
     if op == SHUFFLE:
         return shuffle(r, out, a, b, c, mode, lanes)
@@ -100,14 +101,14 @@ def cross(op: Any, mode: Any, signed: Any, is_float: Any, flags: Any, r: Any, ou
             for i in range(32):
                 same = np.int64(0)
                 for j in range(32):
-                    if (here >> np.int64(j)) & 1 and r[a + np.uint64(j + shift)] == r[a + np.uint64(i + shift)]:
-                        same |= np.int64(1) << np.int64(j)
+                    if (here >> j) & 1 and r[a + (j + shift)] == r[a + (i + shift)]:
+                        same |= np.int64(1) << j
                 if op == MATCH_ALL:
                     if same == here:
-                        answer |= np.int64(1) << np.int64(i)
+                        answer |= np.int64(1) << i
                     else:
                         same = np.int64(0)
-                r[out + np.uint64(i + shift)] = same
+                r[out + (i + shift)] = same
             answers |= (answer & LOW32) << shift
             continue
         elif op == VOTE:
@@ -116,6 +117,6 @@ def cross(op: Any, mode: Any, signed: Any, is_float: Any, flags: Any, r: Any, ou
         else:
             value = reduce(mode, signed, is_float, flags, r, a, here, shift)
         for i in range(32):
-            r[out + np.uint64(i + shift)] = value
+            r[out + (i + shift)] = value
         answers |= answer << shift
     return answers

@@ -12,7 +12,6 @@ from collections.abc import Set as AbstractSet
 
 import attrs
 import numpy as np
-
 from archex.base.errors import UnsupportedError
 from archex.programs.interpreter import table as n
 from archex.programs.ir import Function, Immediate, Operand, Operation, Register, Space, Special
@@ -160,7 +159,7 @@ class Builder:
         return len(self.lists) - len(entries)
 
 
-def _single_writes(function: Function, chosen: Sequence[AbstractSet[int]] | None) -> dict[int, Operation]:
+def _single_writes(function: Function) -> dict[int, Operation]:
     """Registers that one unguarded move of a constant or special value, or one parameter load, is all that ever writes."""
     writes: Counter[int] = Counter()
     found: dict[int, Operation] = {}
@@ -186,19 +185,28 @@ def parameter_bits(builder: Builder, operation: Operation, element: int) -> int:
     at = first.bits + operation.offset + element * operation.width
     bits = int.from_bytes(builder.parameters[at : at + operation.width].ljust(operation.width, b"\0"), "little")
     target = operation.dst[element]
-    if target is not None and operation.dtype.startswith("s") and builder.width_of(target) > 8 * operation.width and bits >> (8 * operation.width - 1):
+    if (
+        target is not None
+        and operation.dtype.startswith("s")
+        and builder.width_of(target) > 8 * operation.width
+        and bits >> (8 * operation.width - 1)
+    ):
         bits |= ((1 << builder.width_of(target)) - 1) & ~((1 << 8 * operation.width) - 1)
     return bits
 
 
 def encode(
-    function: Function, parameters: bytes, values: Mapping[str, int], lanes: int, chosen: Sequence[AbstractSet[int]] | None = None, recorded: bool = True
-) -> Tables:
-    """Tables of `function`. `chosen[b]`: operations of block b to execute (None: all). `recorded`: addresses are wanted."""
+    function: Function, parameters: bytes, values: Mapping[str, int], lanes: int, chosen: Sequence[AbstractSet[int]] | None = None,
+    recorded: bool = True, assumed: Mapping[tuple[int, int], int] | None = None,
+) -> Tables:  # fmt: skip
+    """Tables of `function`. `chosen[b]`: operations of block b to execute (None: all). `recorded`: addresses are wanted.
+
+    assumed: (block, operation) of comparisons whose outcome is given instead of executed.
+    """
     from archex.programs.interpreter import encode_arithmetic, encode_choice, encode_control, encode_memory  # noqa: F401  (they fill ENCODERS)
 
     builder = Builder(function, parameters, values, lanes)
-    for register, operation in _single_writes(function, chosen).items():
+    for register, operation in _single_writes(function).items():
         builder.operation = operation
         builder.sources.append(operation)
         if operation.op == "load":
@@ -214,6 +222,11 @@ def encode(
         for at, operation in enumerate(block.operations):
             executed = chosen is None or at in chosen[index] or operation.op in CONTROL
             count += operation.memory_slot >= 0
+            if assumed and (index, at) in assumed:
+                builder.operation = operation
+                builder.sources.append(operation)
+                encode_choice.decided(builder, operation, assumed[index, at])
+                continue
             if operation.op in SILENT or not (executed or (recorded and operation.memory_slot >= 0)):
                 continue
             if len(operation.dst) == 1 and operation.dst[0] is not None and operation.dst[0].id in aliased:

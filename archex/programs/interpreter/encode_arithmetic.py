@@ -13,7 +13,14 @@ from archex.programs.interpreter.rounding import FORMATS, ROUNDINGS
 from archex.programs.ir import Immediate, Operation, Register
 from archex.programs.types import BITS, SIGNED
 
-_FLOAT_FLAGS = {"ftz": floats.FTZ, "sat": floats.SAT, "approx": floats.APPROX, "NaN": floats.NAN, "xorsign": floats.XORSIGN, "relu": floats.RELU}
+_FLOAT_FLAGS = {
+    "ftz": floats.FTZ,
+    "sat": floats.SAT,
+    "approx": floats.APPROX,
+    "NaN": floats.NAN,
+    "xorsign": floats.XORSIGN,
+    "relu": floats.RELU,
+}
 _ROWS = {
     ("add", 32): rows.ADD32, ("add", 64): rows.ADD64, ("sub", 32): rows.SUB32, ("sub", 64): rows.SUB64, ("mul_lo", 32): rows.MUL32,
     ("mul_lo", 64): rows.MUL64, ("mad_lo", 32): rows.MAD32, ("not", 32): rows.NOT32, ("shl", 32): rows.SHL32, ("shl", 64): rows.SHL64,
@@ -172,7 +179,9 @@ def floating(builder: Builder, operation: Operation) -> None:
     first = builder.temporary() if three else builder.result()
     builder.row(n.FLOAT_LANE, code, dst=first, mode=mode, width=form, flags=flags, signed=packed, result=64, **sources)
     if three:
-        builder.row(n.FLOAT_LANE, code, dst=builder.result(), a=first, b=sources["c"], mode=mode, width=form, flags=flags, signed=packed, result=64)
+        builder.row(
+            n.FLOAT_LANE, code, dst=builder.result(), a=first, b=sources["c"], mode=mode, width=form, flags=flags, signed=packed, result=64
+        )
     return None
 
 
@@ -238,7 +247,15 @@ def convert(builder: Builder, operation: Operation) -> None:
             builder.row(n.INTEGER_ROW, rows.CUT32, dst=builder.result(), a=builder.source(0))
         else:
             short = 0 if dtype in FORMATS else BITS[dtype]
-            builder.row(n.CONVERT, 0, dst=builder.result(), a=builder.source(0), result=short or 64, extend=builder.extend(dtype, operation.dst[0]), **fields)
+            builder.row(
+                n.CONVERT,
+                0,
+                dst=builder.result(),
+                a=builder.source(0),
+                result=short or 64,
+                extend=builder.extend(dtype, operation.dst[0]),
+                **fields,
+            )
         return
     width = BITS[dtype] // 2
     parts = [builder.temporary(), builder.temporary()]
@@ -264,5 +281,3 @@ def logic(builder: Builder, operation: Operation) -> None:
         raise UnsupportedError(f"{operation.opcode or operation.op} (line {operation.line})")
     sources = [builder.predicate(source) for source in operation.src] + [n.NEVER]
     builder.row(n.PREDICATE, _PREDICATE_LOGIC[operation.op], dst=builder.predicate(operation.dst[0]), a=sources[0], b=sources[1])
-
-

@@ -76,6 +76,13 @@ def _combined(builder: Builder, operation: Operation, targets: tuple[Operand | N
         builder.row(n.PREDICATE, op, dst=builder.predicate(second), a=n.TEMPORARY, b=third)
 
 
+def decided(builder: Builder, operation: Operation, value: int) -> None:
+    """A comparison whose outcome is given: no operands are read."""
+    for target, holds in zip(operation.dst, (value, 1 - value), strict=False):
+        if target is not None:
+            builder.row(n.PREDICATE, n.P_MOVE, dst=builder.predicate(target), a=n.ALWAYS if holds else n.NEVER)
+
+
 @encodes("compare")
 def compare(builder: Builder, operation: Operation) -> None:
     dtype = operation.source_dtype or operation.dtype

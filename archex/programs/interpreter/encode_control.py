@@ -45,7 +45,12 @@ def barrier(builder: Builder, operation: Operation) -> None:
             builder.row(n.PREDICATE, n.P_NOT, dst=n.TEMPORARY_2, a=predicate)
             predicate = n.TEMPORARY_2
         how = ("and", "or", "popc").index(operation.mods[1])
-        fields |= {"c": predicate, "width": how, "dst": builder.result() if how == 2 else 0, "pred": -1 if how == 2 else builder.predicate(operation.dst[0])}
+        fields |= {
+            "c": predicate,
+            "width": how,
+            "dst": builder.result() if how == 2 else 0,
+            "pred": -1 if how == 2 else builder.predicate(operation.dst[0]),
+        }
     builder.row(n.CONTROL, n.BARRIER, **fields)
 
 

@@ -31,7 +31,12 @@ def load(builder: Builder, operation: Operation) -> None:
     if operation.space == Space.PARAMETER and isinstance(operation.src[0], Immediate):
         for element, target in enumerate(operation.dst):
             if target is not None:
-                builder.row(n.INTEGER_ROW, rows.MOVE, dst=builder.register(target.id), a=builder.constant(parameter_bits(builder, operation, element)))
+                builder.row(
+                    n.INTEGER_ROW,
+                    rows.MOVE,
+                    dst=builder.register(target.id),
+                    a=builder.constant(parameter_bits(builder, operation, element)),
+                )
         return
     targets = [-1 if target is None else builder.register(target.id) for target in operation.dst]
     first = next((target for target in operation.dst if target is not None), None)

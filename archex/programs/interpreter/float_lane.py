@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
-from archex.base.jit import jit
+from archex.base.jit import jit, outlined
 from archex.programs.interpreter.rounding import (
     F64,
     NEAREST,
@@ -149,7 +149,7 @@ def _extreme(op: Any, form: Any, flags: Any, a: Any, b: Any) -> Any:
     return outcome
 
 
-@jit
+@outlined("i:iiiiiii")
 def float_lane(op: Any, form: Any, mode: Any, flags: Any, a: Any, b: Any, c: Any) -> Any:
     """Bits of one result."""
     top = np.int64(1) << (mantissa_bits(form) + exponent_bits(form))
@@ -184,7 +184,7 @@ def float_lane(op: Any, form: Any, mode: Any, flags: Any, a: Any, b: Any, c: Any
     return outcome
 
 
-@jit
+@outlined("i:iiiiiii")
 def packed_lane(op: Any, form: Any, mode: Any, flags: Any, a: Any, b: Any, c: Any) -> Any:
     """Two 16-bit numbers (or two 32-bit ones) in one register."""
     width = 1 + mantissa_bits(form) + exponent_bits(form)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from archex.base.jit import jit
+from archex.base.jit import jit, outlined
 from archex.programs.values import (
     HIGHEST,
     LOW32,
@@ -181,7 +181,7 @@ def _saturate(value: Any, width: Any) -> Any:
     return max(min(value, limit), -limit - 1)
 
 
-@jit
+@outlined("i:iiiiiii")
 def _bitwise(op: Any, width: Any, signed: Any, mode: Any, a: Any, b: Any, c: Any) -> Any:
     """Logic, shifts, fields and counts."""
     if op == AND:
@@ -229,7 +229,7 @@ def _bitwise(op: Any, width: Any, signed: Any, mode: Any, a: Any, b: Any, c: Any
     return outcome
 
 
-@jit
+@outlined("i:iiiiiiii")
 def integer_lane(op: Any, width: Any, signed: Any, mode: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """Bits of one result, not yet cut to the destination's width."""
     if op >= AND and op <= LOP3 and op != INSERT:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from archex.base.jit import jit
+from archex.base.jit import jit, outlined, pointer
 from archex.programs.interpreter.convert_lane import convert_lane
 from archex.programs.interpreter.rounding import NEAREST, narrow
 from archex.programs.values import f64_of, low_bits, shift_right
@@ -66,7 +65,7 @@ def _number(value: Any, code: Any) -> Any:
     return low_bits(np.int64(np.trunc(value)), (code - 16) >> 1)
 
 
-@jit
+@outlined("i:pii")
 def element(t: Any, row: Any, index: Any) -> Any:
     """Bits of element `index` of the buffer whose row begins at `row`."""
     kind, code, p = t[row + KIND], t[row + CODE], row + PARAMETERS
@@ -97,13 +96,13 @@ def element(t: Any, row: Any, index: Any) -> Any:
     return low_bits(value, (code - 16) >> 1)
 
 
-@jit
+@outlined("i:piii")
 def computed(t: Any, row: Any, offset: Any, width: Any) -> Any:
     """Initial contents at a byte offset, `width` bytes."""
     if t[row + KIND] == 0:
         return np.int64(0)
     if t[row + KIND] == 6:
-        word = t[np.uint64(t[row + DATA] + (offset >> 3))]
+        word = t[t[row + DATA] + (offset >> 3)]
         return low_bits(shift_right(word, (offset & 7) * 8), width * 8)
     size = t[row + SIZE]
     step = np.int64(1) << size
@@ -118,12 +117,11 @@ def computed(t: Any, row: Any, offset: Any, width: Any) -> Any:
     return word
 
 
-@jit
+@outlined("i:piiii")
 def find(t: Any, rows: Any, hint: Any, address: Any, width: Any) -> Any:
     """The row of the buffer that holds an access, or -1; `hint` is looked at first."""
     if hint >= 0:
-        at = np.uint64(hint)
-        if t[at + np.uint64(BASE)] <= address and address + width <= t[at + np.uint64(END)]:
+        if t[hint + BASE] <= address and address + width <= t[hint + END]:
             return hint
     for i in range(rows):
         row = i * COLUMNS
@@ -132,16 +130,15 @@ def find(t: Any, rows: Any, hint: Any, address: Any, width: Any) -> Any:
     return np.int64(-1)
 
 
-@jit
+@outlined("i:ppiii")
 def read(t: Any, pages: Any, row: Any, address: Any, width: Any) -> Any:
     """Bits at an address inside the buffer of `row`."""
-    at = np.uint64(row)
-    offset = address - t[at + np.uint64(BASE)]
-    directory = t[at + np.uint64(PAGE)]
+    offset = address - t[row + BASE]
+    directory = t[row + PAGE]
     if directory >= 0:
-        page = t[np.uint64(directory + (offset >> 12))]
+        page = t[directory + (offset >> 12)]
         if page >= 0:
-            word = pages[np.uint64(page * PAGE_WORDS + ((offset & 4095) >> 3))]
+            word = pages[page * PAGE_WORDS + ((offset & 4095) >> 3)]
             return low_bits(shift_right(word, (offset & 7) * 8), width * 8)
     return computed(t, row, offset, width)
 
@@ -156,29 +153,29 @@ def insert(word: Any, offset: Any, width: Any, value: Any) -> Any:
     return (word & ~mask) | ((value << shift) & mask)
 
 
-@jit
+@outlined("v:pppiiii")
 def write(t: Any, pages: Any, state: Any, row: Any, address: Any, width: Any, value: Any) -> Any:
     """Change memory inside the buffer of `row`. The caller has made sure of a free page."""
-    at = np.uint64(row)
-    offset = address - t[at + np.uint64(BASE)]
-    entry = np.uint64(t[at + np.uint64(PAGE)] + (offset >> 12))
+    offset = address - t[row + BASE]
+    entry = t[row + PAGE] + (offset >> 12)
     page = t[entry]
     if page < 0:
         page = state[PAGES_USED]
         state[PAGES_USED] += 1
         t[entry] = page
         start = (offset >> 12) << 12
-        size = t[at + np.uint64(END)] - t[at + np.uint64(BASE)]
+        size = t[row + END] - t[row + BASE]
         for i in range(PAGE_WORDS):
             inside = start + i * 8 < size
-            pages[np.uint64(page * PAGE_WORDS + i)] = computed(t, row, start + i * 8, np.int64(8)) if inside else np.int64(0)
-    where = np.uint64(page * PAGE_WORDS + ((offset & 4095) >> 3))
+            pages[page * PAGE_WORDS + i] = computed(t, row, start + i * 8, np.int64(8)) if inside else np.int64(0)
+    where = page * PAGE_WORDS + ((offset & 4095) >> 3)
     pages[where] = insert(pages[where], offset, width, value)
 
 
 @jit
 def fill_elements(t: Any, start: Any, out: Any) -> Any:
     """Elements from `start` on of the table's first buffer."""
+    t = pointer(t)
     for i in range(out.size):
         if t[KIND] == 6:
             size = t[SIZE]
@@ -187,11 +184,10 @@ def fill_elements(t: Any, start: Any, out: Any) -> Any:
             out[i] = element(t, np.int64(0), start + i)
 
 
-
-
 @jit
 def read_elements(t: Any, pages: Any, row: Any, start: Any, out: Any) -> Any:
     """Elements from `start` on as memory holds them now."""
+    t, pages = pointer(t), pointer(pages)
     size = t[row + SIZE]
     for i in range(out.size):
         out[i] = read(t, pages, row, t[row + BASE] + ((start + i) << size), np.int64(1) << size)

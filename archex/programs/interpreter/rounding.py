@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from archex.base.jit import jit
+from archex.base.jit import jit, outlined
 from archex.programs.values import bits_of_f64, f32_of, f64_of
 
 F16, BF16, F32, F64, TF32, E4M3, E5M2 = range(7)
@@ -61,7 +61,7 @@ def nan_of(form: Any) -> Any:
     return np.int64(0x7FF8000000000000)
 
 
-@jit
+@outlined("f:ii")
 def widen(bits: Any, form: Any) -> Any:
     """The number that bits of a format stand for, as a double (exact)."""
     if form == F32:
@@ -100,7 +100,7 @@ def _largest(form: Any) -> Any:
     return (((1 << exponent_bits(form)) - 1) << mantissa_bits(form)) - 1
 
 
-@jit
+@outlined("i:fiii")
 def narrow(value: Any, form: Any, mode: Any, finite: Any) -> Any:
     """Bits of `value` in a format, rounded by `mode`; `finite`: what is too large becomes the largest finite number."""
     bits = bits_of_f64(value)

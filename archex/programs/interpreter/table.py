@@ -11,7 +11,9 @@ Everything that runs is a flat int64 array; a row's start is its number times th
 CODE_COLUMNS = 24
 
 # --- groups: which function runs it
-INTEGER_ROW, FLOAT_ROW, COMPARE_ROW, INTEGER_LANE, FLOAT_LANE, CONVERT, COMPARE_LANE, SELECT, PREDICATE, CARRY, MEMORY, CROSS, CONTROL = range(13)
+INTEGER_ROW, FLOAT_ROW, COMPARE_ROW, INTEGER_LANE, FLOAT_LANE, CONVERT, COMPARE_LANE, SELECT, PREDICATE, CARRY, MEMORY, CROSS, CONTROL = (
+    range(13)
+)
 
 # --- predicate logic (operands are predicate numbers; 0 is never, 1 is always)
 P_MOVE, P_NOT, P_AND, P_OR, P_XOR = range(5)

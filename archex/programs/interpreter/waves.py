@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from archex.base import layout
-from archex.base.jit import jit
+from archex.base.jit import jit, outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.access import FIRST, KIND, STRIDE, access
 from archex.programs.interpreter.barriers import arrive
@@ -35,9 +34,9 @@ def keep_record(c: Any, act: Any, r: Any, addresses: Any, lanes: Any, look: Any,
         place_in_pool = x[c * n.CONTEXT_COLUMNS + n.POOLS]
         x[c * n.CONTEXT_COLUMNS + n.POOLS] += 1
         records[at + 1] = place_in_pool
-        start = np.uint64((c * shape[n.POOL_RING] + (place_in_pool & (shape[n.POOL_RING] - 1))) * np.int64(lanes))
+        start = (c * shape[n.POOL_RING] + (place_in_pool & (shape[n.POOL_RING] - 1))) * np.int64(lanes)
         for i in range(lanes):
-            pool[start + i] = r[addresses + i] if (act >> np.int64(i)) & 1 else -1
+            pool[start + i] = r[addresses + i] if (act >> i) & 1 else -1
 
 
 @jit
@@ -81,8 +80,10 @@ def split(x: Any, c: Any, stack: Any, meeting: Any, first: Any, first_mask: Any,
     return room
 
 
-@jit
-def branch(code: Any, o: Any, lists: Any, r: Any, base: Any, act: Any, lanes: Any, x: Any, c: Any, stack: Any, blocks: Any, fault: Any) -> Any:
+@outlined("i:pippiiipippp")
+def branch(
+    code: Any, o: Any, lists: Any, r: Any, base: Any, act: Any, lanes: Any, x: Any, c: Any, stack: Any, blocks: Any, fault: Any
+) -> Any:
     """The last operation of a block; a fault number."""
     at = c * n.CONTEXT_COLUMNS
     here = x[at + n.BLOCK] * n.BLOCK_COLUMNS
@@ -114,11 +115,11 @@ def branch(code: Any, o: Any, lists: Any, r: Any, base: Any, act: Any, lanes: An
         wanted, lane = np.int64(0), np.int64(0)
         while (rest >> lane) & 1 == 0:
             lane += 1
-        wanted = r[index + np.uint64(lane)]
+        wanted = r[index + lane]
         group = np.int64(0)
         for i in range(lanes):
-            if (rest >> np.int64(i)) & 1 and r[index + i] == wanted:
-                group |= np.int64(1) << np.int64(i)
+            if (rest >> i) & 1 and r[index + i] == wanted:
+                group |= np.int64(1) << i
         if wanted < 0 or wanted >= code[o + n.VECTOR]:
             fault[n.F_VALUE] = wanted
             return n.BAD_INDEX
@@ -168,17 +169,17 @@ def publish(c: Any, block: Any, x: Any, shape: Any, ring: Any, cursor: Any, coun
         counts[2 * block + 1] += active
 
 
-@jit
+@outlined("i:iippppppppppppppppppppp")
 def run_wave(
     c: Any, slot: Any, code: Any, blocks: Any, lists: Any, shape: Any, r: Any, p: Any, x: Any, stack: Any, bars: Any, t: Any, pages: Any, state: Any,
     local: Any, private: Any, ring: Any, records: Any, pool: Any, cursor: Any, counts: Any, look: Any, fault: Any,
 ) -> Any:  # fmt: skip
     """Move wave `c` on; its new status. A fault leaves the wave before the operation at fault."""
     at = c * n.CONTEXT_COLUMNS
-    lanes = np.uint64(shape[n.LANES])
+    lanes = shape[n.LANES]
     base = (shape[n.FIRST_ROW] + c * shape[n.REGISTERS]) * shape[n.LANES]
     first_predicate = c * shape[n.PREDICATES]
-    scratch = np.uint64(shape[n.SCRATCH])
+    scratch = shape[n.SCRATCH]
     local_at, private_at = slot * shape[n.LOCAL_WORDS], c * shape[n.LANES] * shape[n.PRIVATE_WORDS]
     while True:
         if x[at + n.AT] < 0:
@@ -196,11 +197,11 @@ def run_wave(
         moved = False
         i = x[at + n.AT]
         while i < stop:
-            o = np.uint64(i * n.CODE_COLUMNS)
+            o = i * n.CODE_COLUMNS
             act = mask
-            guard = code[o + np.uint64(n.GUARD)]
+            guard = code[o + n.GUARD]
             if guard >= 0:
-                act = mask & (p[np.uint64(first_predicate + guard)] ^ code[o + np.uint64(n.NEGATE)])
+                act = mask & (p[first_predicate + guard] ^ code[o + n.NEGATE])
             group = code[o]
             if group < n.MEMORY or group == n.CROSS:
                 if act != 0:
@@ -208,7 +209,9 @@ def run_wave(
             elif group == n.MEMORY:
                 row = i * n.CODE_COLUMNS
                 if act != 0:
-                    outcome = access(code, row, lists, r, base, act, lanes, look, t, pages, state, local, local_at, private, private_at, shape, fault)
+                    outcome = access(
+                        code, row, lists, r, base, act, lanes, look, t, pages, state, local, local_at, private, private_at, shape, fault
+                    )
                     if outcome != n.NO_FAULT:
                         fault[n.F_KIND], fault[n.F_SOURCE] = outcome, code[row + n.SOURCE]
                         x[at + n.AT] = i

@@ -1,7 +1,7 @@
 """Workgroups in slots: started, run wave by wave until nothing moves, counted without a trace.
 
 In: workgroup numbers and slots; a slot is `waves` consecutive contexts. Out: rings filled, or counts. The outermost compiled
-functions: they take the owned arrays once and hand unowned views on.
+functions: they take the owned arrays once and hand pointer views on.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from archex.base import layout
-from archex.base.jit import jit, unowned
+from archex.base.jit import jit, outlined, pointer
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.barriers import release
 from archex.programs.interpreter.waves import run_wave
@@ -48,7 +47,7 @@ class Machine(NamedTuple):
 @jit
 def _fill(r: Any, base: Any, row: Any, lanes: Any, value: Any) -> Any:
     if row >= 0:
-        at = np.uint64(base) + np.uint64(row) * lanes
+        at = base + row * lanes
         for i in range(lanes):
             r[at + i] = value
 
@@ -83,13 +82,15 @@ def _lane_values(r: Any, base: Any, rows: Any, shape: Any, linear: Any, lane: An
             value = ~(2 * bit - 1) & LOW32
         else:
             value = ~(bit - 1) & LOW32
-        r[np.uint64(base + row * shape[n.LANES] + lane)] = value
+        r[base + row * shape[n.LANES] + lane] = value
 
 
-@jit
-def begin(slot: Any, workgroup: Any, shape: Any, rows: Any, r: Any, p: Any, x: Any, bars: Any, local: Any, private: Any, cursor: Any) -> Any:
+@outlined("v:iippppppppp")
+def begin(
+    slot: Any, workgroup: Any, shape: Any, rows: Any, r: Any, p: Any, x: Any, bars: Any, local: Any, private: Any, cursor: Any
+) -> Any:
     """Put a workgroup into a slot: registers, memory and barriers cleared, special values set."""
-    lanes, width = np.uint64(shape[n.LANES]), shape[n.LANES]
+    lanes, width = shape[n.LANES], shape[n.LANES]
     for i in range(slot * shape[n.LOCAL_WORDS], (slot + 1) * shape[n.LOCAL_WORDS]):
         local[i] = 0
     for i in range(slot * n.BARRIERS * n.BARRIER_COLUMNS, (slot + 1) * n.BARRIERS * n.BARRIER_COLUMNS):
@@ -107,9 +108,9 @@ def begin(slot: Any, workgroup: Any, shape: Any, rows: Any, r: Any, p: Any, x: A
         live = np.int64(0)
         for lane in range(width):
             linear = w * width + lane
-            _lane_values(r, base, rows, shape, linear, np.int64(lane))
+            _lane_values(r, base, rows, shape, linear, lane)
             if linear < shape[n.THREADS]:
-                live |= np.int64(1) << np.int64(lane)
+                live |= np.int64(1) << lane
         _fill(r, base, rows[3], lanes, workgroup % shape[n.GRID_X])
         _fill(r, base, rows[4], lanes, (workgroup // shape[n.GRID_X]) % shape[n.GRID_Y])
         _fill(r, base, rows[5], lanes, workgroup // (shape[n.GRID_X] * shape[n.GRID_Y]))
@@ -142,7 +143,29 @@ def run_slot(
             at = c * n.CONTEXT_COLUMNS
             if x[at + n.STATUS] == n.READY:
                 status = run_wave(
-                    c, slot, code, blocks, lists, shape, r, p, x, stack, bars, t, pages, state, local, private, ring, records, pool, cursor, counts, look, fault
+                    c,
+                    slot,
+                    code,
+                    blocks,
+                    lists,
+                    shape,
+                    r,
+                    p,
+                    x,
+                    stack,
+                    bars,
+                    t,
+                    pages,
+                    state,
+                    local,
+                    private,
+                    ring,
+                    records,
+                    pool,
+                    cursor,
+                    counts,
+                    look,
+                    fault,
                 )
                 if status == n.IDLE:
                     fault[n.F_CONTEXT] = c
@@ -165,8 +188,8 @@ def run_slot(
 @jit
 def start(m: Any, workgroups: Any, slots: Any) -> Any:
     """Bind workgroups to slots."""
-    shape, rows, r, p, x = unowned(m.shape), unowned(m.specials), unowned(m.registers), unowned(m.predicates), unowned(m.contexts)
-    bars, local, private, cursor = unowned(m.bars), unowned(m.local), unowned(m.private), unowned(m.cursor)
+    shape, rows, r, p, x = pointer(m.shape), pointer(m.specials), pointer(m.registers), pointer(m.predicates), pointer(m.contexts)
+    bars, local, private, cursor = pointer(m.bars), pointer(m.local), pointer(m.private), pointer(m.cursor)
     for i in range(workgroups.size):
         begin(slots[i], workgroups[i], shape, rows, r, p, x, bars, local, private, cursor)
 
@@ -174,18 +197,41 @@ def start(m: Any, workgroups: Any, slots: Any) -> Any:
 @jit
 def run(m: Any, slots: Any, workgroups: Any, counts: Any) -> Any:
     """Refill slots, or (`workgroups` given) run whole workgroups in the first slot and count blocks. How many were done."""
-    code, blocks, lists, shape, rows = unowned(m.code), unowned(m.blocks), unowned(m.lists), unowned(m.shape), unowned(m.specials)
-    r, p, x, stack, bars = unowned(m.registers), unowned(m.predicates), unowned(m.contexts), unowned(m.stack), unowned(m.bars)
-    t, pages, state, local, private = unowned(m.table), unowned(m.pages), unowned(m.page_state), unowned(m.local), unowned(m.private)
-    ring, records, pool, cursor = unowned(m.ring), unowned(m.records), unowned(m.pool), unowned(m.cursor)
-    look, fault = unowned(m.look), unowned(m.fault)
+    code, blocks, lists, shape, rows = pointer(m.code), pointer(m.blocks), pointer(m.lists), pointer(m.shape), pointer(m.specials)
+    r, p, x, stack, bars = pointer(m.registers), pointer(m.predicates), pointer(m.contexts), pointer(m.stack), pointer(m.bars)
+    t, pages, state, local, private = pointer(m.table), pointer(m.pages), pointer(m.page_state), pointer(m.local), pointer(m.private)
+    ring, records, pool, cursor = pointer(m.ring), pointer(m.records), pointer(m.pool), pointer(m.cursor)
+    look, fault = pointer(m.look), pointer(m.fault)
     counted = workgroups.size > 0
     for i in range(workgroups.size if counted else slots.size):
         slot = np.int64(0) if counted else slots[i]
-        mine = unowned(counts[i]) if counted else unowned(m.counts)
+        mine = pointer(counts[i]) if counted else pointer(m.counts)
         if counted and fault[n.F_KIND] == n.NO_FAULT:
             begin(slot, workgroups[i], shape, rows, r, p, x, bars, local, private, cursor)
         fault[n.F_KIND] = n.NO_FAULT
-        if not run_slot(slot, code, blocks, lists, shape, r, p, x, stack, bars, t, pages, state, local, private, ring, records, pool, cursor, mine, look, fault):
+        if not run_slot(
+            slot,
+            code,
+            blocks,
+            lists,
+            shape,
+            r,
+            p,
+            x,
+            stack,
+            bars,
+            t,
+            pages,
+            state,
+            local,
+            private,
+            ring,
+            records,
+            pool,
+            cursor,
+            mine,
+            look,
+            fault,
+        ):
             return i
     return workgroups.size if counted else slots.size

@@ -1,0 +1,1 @@
+"""Launches: what is run, read from a folder of programs and a `launches.json`."""
