@@ -19,7 +19,8 @@ from archex.base.options import Options
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: What decides a row's numbers (not how it is asked for, kept or printed).
-_SOURCES = ("base", "parts", "programs", "engine", "describe", "assembly", "lowering", "suite", "simulate.py")
+_SOURCES = ("base", "parts", "programs", "engine", "describe", "assembly", "lowering", "suite")
+_FILES = ("simulate.py", "driver.py", "sampling.py", "records/outcome.py")
 #: Fields of a launch that name it and don't change what it runs.
 _NAMES = ("id", "name", "folder", "source")
 
@@ -27,11 +28,8 @@ _NAMES = ("id", "name", "folder", "source")
 @cache
 def sources() -> str:
     """Hash of every source of archex that decides a number."""
-    files: list[Path] = []
-    for name in _SOURCES:
-        path = _PACKAGE / name
-        files += sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.exists() else []
-    return source_hash(files)
+    files = [file for folder in _SOURCES for file in sorted((_PACKAGE / folder).rglob("*.py"))]
+    return source_hash([*files, *(_PACKAGE / name for name in _FILES)])
 
 
 def program_fingerprint(launch: Any, seed: int) -> str:
