@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-
 from archex.base import folders
 from archex.base.errors import UnsupportedError
 from archex.describe import Occupancy, occupancy
@@ -45,7 +44,9 @@ def test_waves_of_32(case: dict[str, Any]) -> None:
     assert sum(_CODES[name] for name in found.limiters) == case["lim"]
 
 
-@pytest.mark.parametrize("case", cases("cdna_by_rule.jsonl"), ids=lambda c: f"{c['vgpr']}-{c['agpr']}-{c['local_memory_bytes']}-{c['work_items']}")
+@pytest.mark.parametrize(
+    "case", cases("cdna_by_rule.jsonl"), ids=lambda c: f"{c['vgpr']}-{c['agpr']}-{c['local_memory_bytes']}-{c['work_items']}"
+)
 def test_waves_of_64(case: dict[str, Any]) -> None:
     found = occupancy(described("mi300a"), case["work_items"], case["vgpr"], case["local_memory_bytes"], case["agpr"])
     assert (found.workgroups, found.waves) == (case["wg"], case["waves_cu"])
