@@ -25,7 +25,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = next((folder / "lib").glob("python3.*")) / "site-packages"
     (site / "libraries.pth").write_text(f"import site; site.addsitedir({sysconfig.get_paths()['purelib']!r})\n")
     command = folder / "bin/archex"
-    command.write_text(f"#!{python}\nimport sys\n\nfrom archex.cli.main import main\n\nsys.exit(main())\n")
+    command.write_text(f"#!{python}\nimport sys\n\nfrom archex.cli.main import main\n\nif __name__ == '__main__':\n    sys.exit(main())\n")
     command.chmod(0o755)
     return folder / "bin"
 
@@ -56,7 +56,7 @@ def test_following_the_page(environment: Path, tmp_path: Path) -> None:
 
 
 def installed(printed: str, folder: Path) -> None:
-    assert "archex-cache-thrift" in printed
+    assert "cache-thrift" in printed
     assert "cache_conscious" in printed
     assert "set_duelling" in printed
 
