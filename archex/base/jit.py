@@ -58,6 +58,10 @@ if COMPILED:
         signature = settings.pop("signature", None)  # given: compiled at once, for this only
         return (numba.njit(**settings) if signature is None else numba.njit(signature, **settings))(function)
 
+    def jit_bare(function: Any = None, **options: Any) -> Any:
+        """As `jit`, for functions that allocate nothing: no reference counts, which cost time in tight loops and in compiling."""
+        return jit(function, **({"_nrt": False} | options))
+
     @intrinsic
     def _data(context: Any, array: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -137,3 +141,5 @@ else:
 
     def link() -> None:
         """Nothing to do."""
+
+    jit_bare = jit
