@@ -1,0 +1,114 @@
+"""What lowering knows about a whole function before it looks at single blocks.
+
+In: a cleaned-up function. Out: `Facts`: dominators, loops, liveness, shared (uniform) registers, and the registers that only name a parameter
+or a hardware value, which lowering reads where they are used instead of where the program happened to read them.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from archex.lowering.alignment import alignments
+from archex.programs import graph
+from archex.programs.ir import Function, Immediate, Operation, Space, Special
+from archex.programs.liveness import live, members
+from archex.programs.operands import writes
+from archex.programs.types import BITS
+from archex.programs.uniform import uniform_registers
+
+
+@attrs.frozen
+class Named:
+    """A value that comes from outside the function: a parameter (`parameter`, byte offset, bytes) or a hardware value (`special`, its name)."""
+
+    kind: str
+    name: str | int
+    bytes: int = 4
+    index: int = 0
+
+
+@attrs.define(slots=True)
+class Facts:
+    """See the module.
+
+    home[block]: where a value that does not change in any loop around `block` is made. around[block]: the loops around it, inner
+    first, each as its blocks and the block before it. writes[block]: registers written there.
+    """
+
+    function: Function
+    dominator: list[int]
+    home: list[int]
+    depth: list[int]
+    live_in: list[set[int]]
+    live_out: list[set[int]]
+    uniform: set[int]
+    named: dict[int, Named]
+    around: list[list[tuple[frozenset[int], int]]]
+    writes: list[set[int]]
+    alignment: dict[int, int]
+
+    def common(self, blocks: set[int]) -> int:
+        """The closest block that dominates all of `blocks`."""
+        paths = [self._path(block) for block in blocks]
+        shared = set(paths[0]).intersection(*paths[1:])
+        return next(block for block in paths[0] if block in shared)
+
+    def written_in(self, blocks: frozenset[int]) -> set[int]:
+        """Registers that some of these blocks write."""
+        return set().union(*(self.writes[block] for block in blocks))
+
+    def _path(self, block: int) -> list[int]:
+        found = []
+        while block >= 0:
+            found.append(block)
+            block = self.dominator[block]
+        return found
+
+    def place(self, blocks: set[int]) -> int:
+        """Where a value used in `blocks` and made from nothing is made: above all of them, outside every loop."""
+        return self.home[self.common(blocks)]
+
+
+def words(size_of: str) -> int:
+    """Vector registers (32 bits each) that a value of a type takes; predicates take none."""
+    return 0 if size_of == "pred" else max(1, BITS[size_of] // 32)
+
+
+def facts(function: Function) -> Facts:
+    """Analyse a function."""
+    dominator = graph.dominators(function)
+    found = graph.loops(function)
+    home = list(range(len(function.blocks)))
+    depth = [0] * len(home)
+    around: list[list[tuple[frozenset[int], int]]] = []
+    for block in range(len(home)):
+        inside = sorted((loop for loop in found if block in loop.blocks), key=lambda loop: len(loop.blocks))
+        depth[block] = len(inside)
+        around.append([(frozenset(loop.blocks), dominator[loop.header]) for loop in inside if dominator[loop.header] >= 0])
+        if around[-1]:
+            home[block] = around[-1][-1][1]
+    named = _named(function)
+    sets = live(function)
+    written = [{register.id for operation in block.operations for register in writes(operation)} for block in function.blocks]
+    live_in = [set(members(mask)) - named.keys() for mask in sets.begin]
+    live_out = [set(members(mask)) - named.keys() for mask in sets.end]
+    return Facts(function, dominator, home, depth, live_in, live_out, set(uniform_registers(function)), named, around, written, alignments(function))
+
+
+def _named(function: Function) -> dict[int, Named]:
+    """Registers written once, with a parameter or a hardware value."""
+    once: dict[int, Operation | None] = {}
+    for block in function.blocks:
+        for operation in block.operations:
+            for register in writes(operation):
+                once[register.id] = None if register.id in once else operation
+    found: dict[int, Named] = {}
+    for register, operation in once.items():
+        if operation is None or operation.guard is not None:
+            continue
+        if operation.op == "load" and operation.space == Space.PARAMETER and isinstance(operation.src[0], Immediate):
+            index = [part.id if part is not None else -1 for part in operation.dst].index(register)
+            found[register] = Named("parameter", operation.src[0].bits + operation.offset + index * operation.width, operation.width)
+        elif operation.op == "move" and isinstance(operation.src[0], Special):
+            found[register] = Named("special", operation.src[0].name, BITS.get(function.register_dtypes[register], 32) // 8)
+    return found

@@ -1,0 +1,233 @@
+"""The order of a block's instructions: results early, loads first, within a register budget.
+
+In: the nodes of a block in program order, latencies, how many registers are taken throughout, which values outlive the block. Out: the nodes in
+issue order, and the most registers live at once. A greedy list scheduler, one instruction a cycle, longest way to the block's end first.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from archex.lowering.emit import Node
+from archex.lowering.form import Value
+from archex.programs.ir import Space
+
+#: Everything stays on its side of these.
+WALLS = frozenset({"call", "exit"})
+ORDERED = frozenset({"barrier", "fence"})
+LOADS = ("load_",)
+MEMORY = ("load_", "store_", "atomic_", "reduce_")
+
+
+@attrs.define(slots=True, eq=False)
+class _Task:
+    node: Node
+    place: int
+    after: list[int] = attrs.field(factory=list)
+    delay: list[float] = attrs.field(factory=list)
+    waits: int = 0
+    height: float = 0.0
+    ready: float = 0.0
+
+
+def is_wall(node: Node) -> bool:
+    """Whether instructions stay on their side: ends, calls, branches within an expansion."""
+    return node.ends or node.name in WALLS or (node.name == "branch" and not node.ends)
+
+
+def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
+    """Order `nodes`; `taken` registers hold values that only pass through; `outlive`: values needed after the block."""
+    order: list[Node] = []
+    remaining = _use_counts(nodes, outlive)
+    live = {value for node in nodes for value in node.reads if not any(value in other.writes for other in nodes)} if len(nodes) < 40 else _entering(nodes)
+    most = taken + sum(value.words for value in live)
+    segment: list[Node] = []
+    for node in [*nodes, None]:
+        if node is not None and not is_wall(node):
+            segment.append(node)
+            continue
+        if node is not None:
+            segment.append(node)
+        if segment:
+            done, peak = _segment(segment, latency, taken, budget, remaining, live)
+            order += done
+            most = max(most, peak)
+        segment = []
+    return order, most
+
+
+def _entering(nodes: list[Node]) -> set[Value]:
+    made: set[Value] = set()
+    found: set[Value] = set()
+    for node in nodes:
+        found.update(value for value in node.reads if value not in made)
+        made.update(node.writes)
+    return found
+
+
+def _use_counts(nodes: list[Node], outlive: set[Value]) -> dict[Value, int]:
+    count: dict[Value, int] = {}
+    for node in nodes:
+        for value in node.reads:
+            count[value] = count.get(value, 0) + 1
+        for value in node.writes:
+            count.setdefault(value, 0)
+    for value in outlive:
+        count[value] = count.get(value, 0) + 1
+    return count
+
+
+def _segment(
+    nodes: list[Node], latency: dict[str, float], taken: int, budget: int, remaining: dict[Value, int], live: set[Value]
+) -> tuple[list[Node], int]:
+    tasks = _tasks(nodes, latency)
+    waiting = [task for task in tasks if task.waits == 0]
+    order: list[Node] = []
+    cycle = 0.0
+    held = taken + sum(value.words for value in live)
+    most = held
+    while waiting:
+        at_time = [task for task in waiting if task.ready <= cycle]
+        choices = at_time or waiting
+        best = None
+        if held >= budget:
+            # Too full: whatever frees most, then the oldest.
+            best = min(waiting, key=lambda task: (_growth(task.node, remaining, live), task.place))
+        if best is None:
+            if at_time:
+                best = max(at_time, key=lambda task: (task.height, -task.place))
+                growth = _growth(best.node, remaining, live)
+                if held + growth > budget:
+                    best = min(choices, key=lambda task: (_growth(task.node, remaining, live), task.place))
+            else:
+                best = min(waiting, key=lambda task: (task.ready, -task.height, task.place))
+        waiting.remove(best)
+        cycle = max(cycle, best.ready) + 1
+        order.append(best.node)
+        held += _issue(best.node, remaining, live)
+        most = max(most, held)
+        for place, delay in zip(best.after, best.delay, strict=True):
+            task = tasks[place]
+            task.waits -= 1
+            task.ready = max(task.ready, cycle - 1 + delay)
+            if task.waits == 0:
+                waiting.append(task)
+    return order, most
+
+
+def _growth(node: Node, remaining: dict[Value, int], live: set[Value]) -> int:
+    """Registers more (or fewer) once this node has been issued."""
+    growth = sum(value.words for value in node.writes if value not in live and remaining.get(value, 0) > 0)
+    return growth - sum(value.words for value in set(node.reads) if remaining.get(value, 0) == 1 and value in live)
+
+
+def _issue(node: Node, remaining: dict[Value, int], live: set[Value]) -> int:
+    change = 0
+    for value in set(node.reads):
+        remaining[value] -= node.reads.count(value)
+        if remaining[value] <= 0 and value in live:
+            live.discard(value)
+            change -= value.words
+    for value in node.writes:
+        if value not in live and remaining.get(value, 0) > 0:
+            live.add(value)
+            change += value.words
+    return change
+
+
+def _tasks(nodes: list[Node], latency: dict[str, float]) -> list[_Task]:
+    tasks = [_Task(node, place) for place, node in enumerate(nodes)]
+    made: dict[Value, int] = {}
+    readers: dict[Value, list[int]] = {}
+    memory = _MemoryOrder()
+    for place, node in enumerate(nodes):
+        before: dict[int, float] = {}
+        for value in node.reads:
+            if value in made:
+                maker = made[value]
+                before[maker] = max(before.get(maker, 0.0), latency.get(nodes[maker].name, 4.0))
+            readers.setdefault(value, []).append(place)
+        for value in node.writes:
+            for other in readers.get(value, ()):
+                if other != place:
+                    before.setdefault(other, 0.0)
+            if value in made:
+                before.setdefault(made[value], 1.0)
+            made[value] = place
+            # A register's new value takes the old one's place: old readers come first.
+            for register in value.registers:
+                for other in readers.get(memory.old(register, nodes), ()):
+                    if other != place:
+                        before.setdefault(other, 0.0)
+        for other in memory.before(place, node):
+            before.setdefault(other, 1.0)
+        if is_wall(node):
+            for other in range(place):
+                before.setdefault(other, 0.0)
+        for other, delay in before.items():
+            tasks[other].after.append(place)
+            tasks[other].delay.append(delay)
+        tasks[place].waits = len(before)
+    for task in reversed(tasks):
+        task.height = max((delay + tasks[place].height for place, delay in zip(task.after, task.delay, strict=True)), default=0.0) + (
+            latency.get(task.node.name, 4.0) if task.node.writes else 1.0
+        ) * (not task.after)
+    return tasks
+
+
+class _MemoryOrder:
+    """Which memory operations must stay in order: a store against everything it may touch, barriers against all but read-only loads."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, Node]] = []
+        self.fences: list[int] = []
+        self.start: dict[int, Value] = {}
+
+    def old(self, register: int, nodes: list[Node]) -> Value:
+        """The value a register had when the segment began."""
+        if not self.start:
+            for node in nodes:
+                for value in node.reads:
+                    if value.incoming >= 0:
+                        self.start.setdefault(value.incoming, value)
+            self.start.setdefault(-1, Value())
+        return self.start.get(register, self.start[-1])
+
+    def before(self, place: int, node: Node) -> list[int]:
+        """Earlier nodes that must stay before this one."""
+        ordered = node.name in ORDERED or (node.name.startswith("reconverge") and node.source is None)
+        if ordered:
+            found = [other for other, earlier in self.seen if not _read_only(earlier)] + self.fences
+            self.fences.append(place)
+            return found
+        if not node.name.startswith(MEMORY):
+            return []
+        found = [] if _read_only(node) else list(self.fences)
+        found += [other for other, earlier in self.seen if _may_conflict(earlier, node)]
+        self.seen.append((place, node))
+        return found
+
+
+def _read_only(node: Node) -> bool:
+    return node.name == "load_global" and node.source is not None and node.source.cache == "nc"
+
+
+def _may_conflict(a: Node, b: Node) -> bool:
+    if a.name.startswith(LOADS) and b.name.startswith(LOADS):
+        return _volatile(a) and _volatile(b)
+    if _read_only(a) or _read_only(b):
+        return False
+    spaces = {_space(a), _space(b)}
+    if len(spaces) == 2 and Space.GENERIC not in spaces:
+        return False
+    if a.base is not None and a.base is b.base:
+        return a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes
+    return True
+
+
+def _space(node: Node) -> Space:
+    return node.source.space if node.source is not None else Space.PRIVATE
+
+
+def _volatile(node: Node) -> bool:
+    return node.source is not None and (node.source.cache in ("volatile", "relaxed", "acquire") or "volatile" in node.source.mods)
