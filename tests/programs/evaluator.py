@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Mapping
 
 import attrs
-
 from archex.programs.ir import Function, Immediate, Operation, Register, Space
 from archex.programs.types import BITS, FLOATS
 
@@ -49,6 +48,7 @@ def opaque(*parts: object) -> int:
 
 
 COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+UNORDERED = {"neu": "eq", "equ": "ne", "geu": "lt", "gtu": "le", "leu": "gt", "ltu": "ge", "nan": "num"}
 BINARY = {"add": "+", "sub": "-", "mul_lo": "*", "and": "&", "or": "|", "xor": "^"}
 
 
@@ -165,6 +165,11 @@ class Lane:
 
     def other(self, operation: Operation, bits: list[Bits]) -> None:
         plain = operation.op in ("compare",)
+        if plain and len(bits) == 3 and bits[2] is not None and None in bits:
+            # A third operand that decides alone does not care about the comparison.
+            third = bool(bits[2] & 1) != ("negated" in operation.mods)
+            if (operation.mods[1], third) in (("or", True), ("and", False)):
+                bits = [0, 0, bits[2]]
         if any(value is None for value in bits) and operation.op != "select":
             for register in operation.dst:
                 self.write(register, None, operation.dtype if not plain else "pred")
@@ -188,7 +193,9 @@ class Lane:
     def compare(self, operation: Operation, bits: list[int]) -> None:
         mode = operation.mods[0]
         if operation.dtype in FLOATS or mode not in COMPARE or operation.dtype not in BITS:
-            outcome = bool(opaque("compare", mode, operation.dtype, bits[:2]) & 1)
+            # An unordered comparison is the inverse of the ordered one it complements.
+            base = UNORDERED.get(mode, mode)
+            outcome = bool(opaque("compare", base, operation.dtype, bits[:2]) & 1) != (base != mode)
         else:
             unsigned = mode in ("lo", "ls", "hi", "hs")
             a, b = (cut(v, operation.dtype) if unsigned else as_type(v, operation.dtype) for v in bits[:2])
@@ -232,7 +239,9 @@ class Lane:
                     if offset and bits[place] is not None:
                         bits[place] = bits[place] + offset & 0xFFFFFFFFFFFFFFFF
                 operation = attrs.evolve(operation, offset=0, source_offset=0)
-            if op in ("shuffle", "vote", "barrier", "fence", "match") or op.startswith(("matrix", "async", "bulk", "mbarrier", "fragment", "cluster")):
+            if op in ("shuffle", "vote", "barrier", "fence", "match") or op.startswith(
+                ("matrix", "async", "bulk", "mbarrier", "fragment", "cluster")
+            ):
                 self.effects.append((op, operation.mods, *bits))
             self.other(operation, bits)
         return None

@@ -13,6 +13,8 @@ class Writer:
         self.lines: list[str] = [f"mov.u32 %r{i}, {self.random.choice(('%tid.x', '%ctaid.x', str(i * 7)))};" for i in range(6)]
         self.lines += [f"cvt.u64.u32 %rd{i}, %r{i};" for i in range(4)] + ["ld.param.u64 %rd0, [out];", "ld.param.u32 %r0, [n];"]
         self.lines += [f"setp.lt.s32 %p{i}, %r{i}, {i * 9};" for i in range(3)]
+        if self.random.random() < 0.9:  # else they are read before anybody wrote them
+            self.lines += ["mov.b32 %f1, %r3;", "setp.eq.s32 %p4, %r1, 7;"]
         self.labels = 0
 
     def word(self) -> str:
@@ -57,6 +59,7 @@ class Writer:
             lambda: f"bfe.u32 {w()}, {w()}, {r.choice((0, 4))}, {r.choice((4, 28, 32))};",
             lambda: f"div.u32 {w()}, {w()}, {r.choice((1, 2, 8))};",
             lambda: f"setp.{r.choice(('lt', 'ge', 'eq', 'ne'))}.{r.choice(('s32', 'u32'))} {p()}, {self.source()}, {self.source()};",
+            lambda: f"mov.b32 %f1, {w()}; setp.{r.choice(('lt', 'geu', 'eq', 'neu', 'num'))}.f32 {p()}, %f1, 0f3F800000;",
             lambda: f"{r.choice(('and', 'or', 'xor'))}.pred {p()}, {p()}, {p()};",
             lambda: f"not.pred {p()}, {p()};",
             lambda: f"selp.b32 {w()}, {self.source()}, {self.source()}, {p()};",
@@ -83,10 +86,21 @@ class Writer:
                 self.choice(depth)
             elif depth and kind < 0.26:
                 self.loop(depth)
-            elif kind < 0.28:
+            elif depth and kind < 0.3:
+                self.chain()
+            elif kind < 0.31:
                 self.lines.append(f"{self.guard() or '@%p1 '}ret;")
             else:
                 self.lines.append(self.guard() + self.plain())
+
+    def chain(self) -> None:
+        """Two branches to one place with a comparison between them."""
+        behind = self.label()
+        mode = self.random.choice(("lt.s32 %p4, %r1, %r2", "ge.u32 %p4, %r1, 7", "gt.f32 %p4, %f1, %f1"))
+        self.lines += [f"@{self.random.choice(('', '!'))}{self.predicate()} bra {behind};", f"setp.{mode};"]
+        self.lines += [f"@{self.random.choice(('', '!'))}%p4 bra {behind};"]
+        self.block(0)
+        self.lines += [f"{behind}:"]
 
     def choice(self, depth: int) -> None:
         other, behind = self.label(), self.label()
@@ -103,7 +117,11 @@ class Writer:
         top, counter = self.label(), f"%r{20 + depth}"
         self.lines += [f"mov.u32 {counter}, 0;", f"{top}:"]
         self.block(depth - 1)
-        self.lines += [f"add.s32 {counter}, {counter}, 1;", f"setp.lt.s32 %p8, {counter}, {self.random.randrange(1, 4)};", f"@%p8 bra {top};"]
+        self.lines += [
+            f"add.s32 {counter}, {counter}, 1;",
+            f"setp.lt.s32 %p8, {counter}, {self.random.randrange(1, 4)};",
+            f"@%p8 bra {top};",
+        ]
 
 
 def body(seed: int) -> str:
@@ -111,5 +129,7 @@ def body(seed: int) -> str:
     writer = Writer(seed)
     for _ in range(3):
         writer.block(3)
-    writer.lines += [f"st.global.u32 [%rd0+{4 * i}], %r{i};" for i in range(6)] + [f"st.global.u64 [%rd0+{64 + 8 * i}], %rd{i};" for i in range(4)]
+    writer.lines += [f"st.global.u32 [%rd0+{4 * i}], %r{i};" for i in range(6)] + [
+        f"st.global.u64 [%rd0+{64 + 8 * i}], %rd{i};" for i in range(4)
+    ]
     return "\n".join([*writer.lines, "ret;"])

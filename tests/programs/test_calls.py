@@ -6,10 +6,12 @@ import struct
 
 from archex.programs.ir import Space
 from evaluator import run
+
 from programs import build, names, operations
 
-ADD = ".func (.param .b32 r) f (.param .b32 a, .param .b32 b) { .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; @%p0 ret; add.s32 %r3, %r1, %r2; st.param.b32 [r], %r3; ret; }\n"
-ADD = ADD.replace("@%p0 ret; ", "")
+ADD = """.func (.param .b32 r) f (.param .b32 a, .param .b32 b)
+{ .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; add.s32 %r3, %r1, %r2; st.param.b32 [r], %r3; ret; }
+"""
 
 
 def stored(function, *parameters: int) -> list:
@@ -29,9 +31,13 @@ def test_parameters_become_registers() -> None:
 
 
 def test_a_struct_read_in_other_pieces_lies_in_memory() -> None:
-    before = ".func (.param .b32 r) g (.param .align 8 .b8 s[16]) { .reg .b32 %r<4>; ld.param.u32 %r1, [s+4]; st.param.b32 [r], %r1; ret; }\n"
+    before = (
+        ".func (.param .b32 r) g (.param .align 8 .b8 s[16])\n"
+    before += "{ .reg .b32 %r<4>; ld.param.u32 %r1, [s+4]; st.param.b32 [r], %r1; ret; }\n"
+    )
     body = """ld.param.u64 %rd1, [out]; mov.u64 %rd2, 0x1122334455667788;
-    { .param .align 8 .b8 s0[16]; .param .b32 r0; st.param.b64 [s0], %rd2; st.param.b64 [s0+8], %rd2; call (r0), g, (s0); ld.param.b32 %r2, [r0]; }
+    { .param .align 8 .b8 s0[16]; .param .b32 r0; st.param.b64 [s0], %rd2; st.param.b64 [s0+8], %rd2;
+      call (r0), g, (s0); ld.param.b32 %r2, [r0]; }
     st.global.u32 [%rd1], %r2; ret;"""
     function = build(body, before=before)
     assert function.private_bytes == 16
@@ -40,7 +46,9 @@ def test_a_struct_read_in_other_pieces_lies_in_memory() -> None:
 
 def test_register_parameters() -> None:
     before = ".func (.reg .b32 r) h (.reg .b32 a) { mul.lo.s32 r, a, 3; ret; }\n"
-    function = build("ld.param.u32 %r1, [n]; ld.param.u64 %rd1, [out]; call (%r2), h, (%r1); st.global.u32 [%rd1], %r2; ret;", before=before)
+    function = build(
+        "ld.param.u32 %r1, [n]; ld.param.u64 %rd1, [out]; call (%r2), h, (%r1); st.global.u32 [%rd1], %r2; ret;", before=before
+    )
     assert stored(function, 7) == [(21,)]
 
 

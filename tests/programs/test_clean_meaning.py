@@ -6,16 +6,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from archex.base.folders import reference
 from archex.programs.build import load_function
 from archex.programs.clean import clean
 from archex.programs.ir import Function
 from evaluator import agree, run
-from programs import build
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from random_ptx import body
+
+from programs import build
 
 KERNELS = sorted(reference().rglob("*.ptx"))
 
@@ -29,7 +29,12 @@ def parameters(function: Function, random: Random) -> bytes:
 
 
 def specials(random: Random) -> dict[str, int]:
-    return {"tid.x": random.choice((0, 1, 31, 32, 77)), "ctaid.x": random.choice((0, 1, 5)), "ntid.x": random.choice((32, 64, 256)), "tid.y": random.choice((0, 3))}
+    return {
+        "tid.x": random.choice((0, 1, 31, 32, 77)),
+        "ctaid.x": random.choice((0, 1, 5)),
+        "ntid.x": random.choice((32, 64, 256)),
+        "tid.y": random.choice((0, 3)),
+    }
 
 
 def check(source: Function, cleaned: Function, seed: int, limit: int) -> None:

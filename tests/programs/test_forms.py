@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
 from archex.programs.ir import LOCAL_WINDOW, VARIABLE_BASE, Immediate, Special
 from archex.programs.text import operation_text
+
 from programs import build, names, operations
 
 FORMS = {
@@ -86,7 +86,9 @@ def test_vector_registers() -> None:
 
 
 def test_scopes_hide_registers_and_labels() -> None:
-    body = "mov.u32 %r1, 1; { .reg .b32 %r1; mov.u32 %r1, 2; bra L; L: st.global.u32 [%rd1], %r1; } bra L; L: st.global.u32 [%rd1], %r1; ret;"
+    body = (
+        "mov.u32 %r1, 1; { .reg .b32 %r1; mov.u32 %r1, 2; bra L; L: st.global.u32 [%rd1], %r1; } bra L; L: st.global.u32 [%rd1], %r1; ret;"
+    )
     stores = [o for o in operations(build(body)) if o.op == "store"]
     assert stores[0].src[1] != stores[1].src[1]
 
@@ -133,6 +135,7 @@ def test_generic_addresses_of_local_memory() -> None:
 def test_promises_of_the_header() -> None:
     from archex.programs.build import build_function
     from archex.programs.ptx import parse
+
     from programs import HEAD
 
     function = build_function(parse(HEAD + ".entry k() .reqntid 128, 2 .minnctapersm 3 .maxnreg 64 { ret; }"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from archex.programs import graph
+from archex.programs.ir import Block, Function, Operation, Register
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archex.programs import graph
-from archex.programs.ir import Block, Function, Operation, Register
 from programs import build
 
 
@@ -100,6 +100,6 @@ def test_nested_loops() -> None:
 
 
 def test_memory_slots_count_recorded_operations_only() -> None:
-    body = "ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [%rd1]; ld.shared.u32 %r2, [%r1]; ld.const.u32 %r3, [%r1]; st.global.u32 [%rd1], %r2; ret;"
-    slots = {o.line * 0 + i: o.memory_slot for i, o in enumerate(build(body).blocks[0].operations)}
-    assert list(slots.values()) == [-1, 0, 1, -1, 2, -1]
+    body = "ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [%rd1];"
+    body += " ld.shared.u32 %r2, [%r1]; ld.const.u32 %r3, [%r1]; st.global.u32 [%rd1], %r2; ret;"
+    assert [operation.memory_slot for operation in build(body).blocks[0].operations] == [-1, 0, 1, -1, 2, -1]

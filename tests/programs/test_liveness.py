@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from archex.programs.liveness import live, members, register_demand
+
 from programs import build
 
 
@@ -11,7 +12,9 @@ def live_names(function, mask: int) -> set[str]:
 
 
 def test_a_loop_variable_lives_around_the_loop() -> None:
-    function = build("mov.u32 %r1, 9; mov.u32 %r2, 5; L: add.s32 %r1, %r1, -1; setp.ne.s32 %p1, %r1, 0; @%p1 bra L; st.shared.u32 [%r2], %r1; ret;")
+    function = build(
+        "mov.u32 %r1, 9; mov.u32 %r2, 5; L: add.s32 %r1, %r1, -1; setp.ne.s32 %p1, %r1, 0; @%p1 bra L; st.shared.u32 [%r2], %r1; ret;"
+    )
     sets = live(function)
     assert live_names(function, sets.begin[1]) == {"%r1", "%r2"}
     assert live_names(function, sets.end[1]) == {"%r1", "%r2"}

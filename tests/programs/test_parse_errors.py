@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
 from archex.base.errors import ProgramError, UnsupportedError
 from archex.programs.build import build_function
 from archex.programs.ptx import parse
+
 from programs import HEAD, build, module
 
 WRONG = {

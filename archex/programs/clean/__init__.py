@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from archex.programs import graph
 from archex.programs.clean.addresses import fold_offsets
+from archex.programs.clean.chains import join_branches
 from archex.programs.clean.combine import combine
 from archex.programs.clean.dead import remove_dead
 from archex.programs.clean.flow import lay_out, tidy
@@ -35,7 +36,7 @@ def clean(function: Function) -> Function:
     for _ in range(_ROUNDS):
         changed = combine(function) | fold_offsets(function)
         guard_exits(function)
-        changed |= predicate_branches(function)
+        changed |= predicate_branches(function) | join_branches(function)
         tidy(function)
         _settle(function)
         if not changed:

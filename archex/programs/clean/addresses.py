@@ -12,7 +12,8 @@ from archex.programs.types import BITS, signed
 
 #: Operations with an address in src[0] and `offset`, and those with a second address in src[1] and `source_offset`.
 ADDRESSED = frozenset(
-    """load store atomic reduce_atomic prefetch matrix_load matrix_store fragment_load fragment_store async_copy mbarrier bulk_copy""".split()
+    """load store atomic reduce_atomic prefetch
+    matrix_load matrix_store fragment_load fragment_store async_copy mbarrier bulk_copy""".split()
 )
 _TWO_ADDRESSES = frozenset({"async_copy"})
 #: Offsets a memory instruction can hold are signed 24-bit numbers on every device described here.

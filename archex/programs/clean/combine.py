@@ -13,6 +13,8 @@ from archex.programs.operands import reads, writes
 from archex.programs.types import BITS, FLOATS
 
 _WIDE = frozenset({"s32", "u32"})
+#: The joined operation: its name, the two factors, mods, and the factors' type where it differs.
+_Joined = tuple[str, tuple[Operand, ...], tuple[str, ...], str]
 
 
 class _Combiner:
@@ -20,6 +22,7 @@ class _Combiner:
         self.function = function
         self.definition: dict[Register, Operation] = {}
         self.home: dict[Register, int] = {}
+        self.block_of: dict[Operand, int] = {}
         self.users: dict[Register, list[Operation]] = {}
         loop_of = [-1] * len(function.blocks)
         for number, loop in enumerate(graph.loops(function)):
@@ -30,6 +33,7 @@ class _Combiner:
                 for register in writes(operation):
                     self.definition[register] = operation
                     self.home[register] = loop_of[index]
+                    self.block_of[register] = index
                 for register in reads(operation):
                     self.users.setdefault(register, []).append(operation)
         self.loop_of = loop_of
@@ -54,15 +58,16 @@ class _Combiner:
             if isinstance(operand, Register):
                 self.users.setdefault(operand, []).append(operation)
 
-    def shifted_extension(self, operation: Operation, loop: int) -> bool:
-        """`extend(x) << k` is the wide product of x and 2**k."""
+    def shifted_extension(self, operation: Operation, block: int) -> bool:
+        """`extend(x) << k` is the wide product of x and 2**k.
+
+        Only within a block: across blocks the reference compiler keeps the extension and shifts it where it is used.
+        """
         amount = operation.src[1] if operation.op == "shl" else None
         if not isinstance(amount, Immediate) or BITS[operation.dtype] != 64 or amount.bits > 30:
             return False
-        source = self.source(operation.src[0], loop)
-        if source is None or source.op != "convert" or source.source_dtype != "s32" or source.mods or source.dtype in FLOATS:
-            return False
-        if not isinstance(source.src[0], Register) or BITS[self.function.register_dtypes[source.src[0].id]] != 32:
+        source = self.source(operation.src[0], self.loop_of[block])
+        if source is None or self.block_of[operation.src[0]] != block or not self._extends(source):
             return False
         old = operation.src
         operation.op, operation.dtype, operation.source_dtype = "mul_wide", "s64", "s32"
@@ -70,16 +75,28 @@ class _Combiner:
         self.note(operation, old)
         return True
 
+    def _extends(self, source: Operation) -> bool:
+        if source.op != "convert" or source.source_dtype != "s32" or source.mods or source.dtype in FLOATS:
+            return False
+        value = source.src[0]
+        return isinstance(value, Register) and BITS[self.function.register_dtypes[value.id]] == 32
+
     def multiply_add(self, operation: Operation, loop: int) -> bool:
         """An addition takes a product of its own loop over."""
-        if operation.op != "add" or operation.mods or len(operation.src) != 2 or operation.dtype in FLOATS or BITS.get(operation.dtype, 0) < 32:
+        if (
+            operation.op != "add"
+            or operation.mods
+            or len(operation.src) != 2
+            or operation.dtype in FLOATS
+            or BITS.get(operation.dtype, 0) < 32
+        ):
             return False
         if operation.dtype.endswith("x2"):
             return False
         for place in (0, 1):
             operand = operation.src[place]
             source = self.source(operand, loop)
-            if source is None or source.mods and source.op != "shl":
+            if source is None or (source.mods and source.op != "shl"):
                 continue
             assert isinstance(operand, Register)
             made = self._taken(operation, source, operand)
@@ -95,7 +112,9 @@ class _Combiner:
             return True
         return False
 
-    def _taken(self, operation: Operation, source: Operation, operand: Register) -> tuple[str, tuple[Operand, ...], tuple[str, ...], str] | None:
+    def _taken(
+        self, operation: Operation, source: Operation, operand: Register
+    ) -> tuple[str, tuple[Operand, ...], tuple[str, ...], str] | None:
         width = BITS[operation.dtype]
         if source.op == "mul_wide" and source.source_dtype in _WIDE and width == 64:
             # One instruction instead of the two of a 64-bit addition, even when the product stays for others.
@@ -118,5 +137,5 @@ def combine(function: Function) -> bool:
         loop = work.loop_of[index]
         for operation in function.blocks[index].operations:
             if operation.guard is None:
-                changed |= work.shifted_extension(operation, loop) or work.multiply_add(operation, loop)
+                changed |= work.shifted_extension(operation, index) or work.multiply_add(operation, loop)
     return changed

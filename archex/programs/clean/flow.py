@@ -66,7 +66,7 @@ def repair_phis(function: Function) -> None:
         for phi in phis:
             _keep_sources(phi, set(before[index]))
             if len(phi.src) == 1:
-                phi.op, phi.target = "move", ()
+                phi.op, phi.src, phi.target = "move", (Immediate(0) if phi.src[0] is None else phi.src[0],), ()
                 moves.append(phi)
             elif not phi.src:
                 phi.op, phi.src, phi.target = "move", (Immediate(0),), ()
@@ -171,8 +171,6 @@ def _with_jumps(function: Function) -> None:
         order.append(index)
         block = function.blocks[index]
         if block.next >= 0 and block.next != index + 1:
-
-
             function.blocks.append(Block([Operation("branch", target=(block.next,), mods=("uniform",), opcode="bra")]))
             block.next = len(function.blocks) - 1
             order.append(block.next)

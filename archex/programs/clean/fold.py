@@ -6,10 +6,12 @@ the device: rounding and NaNs are its own).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from archex.programs.ir import Immediate, Operation
 from archex.programs.types import BITS, FLOATS, SIGNED, mask, signed
 
-_COMPARE = {
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
     "lt": lambda a, b: a < b,
@@ -21,7 +23,7 @@ _COMPARE = {
     "hi": lambda a, b: a > b,
     "hs": lambda a, b: a >= b,
 }
-_TWO = {
+_TWO: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul_lo": lambda a, b: a * b,
@@ -51,7 +53,13 @@ def evaluate_bits(operation: Operation, bits: list[int]) -> int | None:
         return _compare(operation, bits)
     if op == "select":
         return bits[0] if bits[2] & 1 else bits[1]
-    if dtype in FLOATS or operation.source_dtype in FLOATS or dtype not in BITS or BITS[dtype] < 8 and dtype != "pred" or dtype.endswith("x2"):
+    if (
+        dtype in FLOATS
+        or operation.source_dtype in FLOATS
+        or dtype not in BITS
+        or (BITS[dtype] < 8 and dtype != "pred")
+        or dtype.endswith("x2")
+    ):
         return None
     if op == "convert":
         if operation.mods or operation.source_dtype not in BITS or len(bits) != 1 or operation.source_dtype.endswith("x2"):

@@ -80,18 +80,18 @@ class _Renamer:
             for operation in block.operations:
                 for register in writes(operation):
                     sites.setdefault(register.id, set()).add(index)
-        for register, blocks in sites.items():
+        for number, blocks in sites.items():
             waiting, placed = list(blocks), set()
             while waiting:
                 for index in frontier[waiting.pop()]:
-                    if index not in placed and needed[index] >> register & 1:
+                    if index not in placed and needed[index] >> number & 1:
                         placed.add(index)
                         waiting.append(index)
             for index in placed:
-                phi = Operation("phi", self.old.register_dtypes[register], (Register(register),))
+                phi = Operation("phi", self.old.register_dtypes[number], (Register(number),))
                 phi.target = tuple(self.before[index])
                 phi.src = (Immediate(0),) * len(phi.target)
-                self.old_number[id(phi)] = register
+                self.old_number[id(phi)] = number
                 self.new.blocks[index].operations.insert(0, phi)
 
     def _value(self, register: int) -> Operand | None:

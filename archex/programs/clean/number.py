@@ -112,7 +112,7 @@ def _define(state: Numbering, operation: Operation) -> None:
 def _replacement(state: Numbering, operation: Operation) -> Operand | None:
     """Simplify until nothing more is known; the value that stands for the only result, if any."""
     for _ in range(8):
-        if len(operation.dst) == 1 or operation.op == "compare" and operation.dst[1] is None or operation.op == "unpack":
+        if len(operation.dst) == 1 or (operation.op == "compare" and operation.dst[1] is None) or operation.op == "unpack":
             bits = evaluate(operation) if _whole_register(state, operation) else None
             found: Operand | None = Immediate(bits) if bits is not None else None
             if found is None and operation.op == "move" and not isinstance(operation.src[0], Special):
@@ -168,7 +168,7 @@ def _same_phi(state: Numbering, phi: Operation) -> bool:
     values = {state.value(source) for source in phi.src} - {result}
     if len(values) != 1:
         return False
-    value = next(iter(values))
+    value = next(iter(values)) or Immediate(0)
     if isinstance(value, Register) and value not in state.definition:
         return False  # defined further down: it only reaches here around a loop
     if not state.fits(result, value):
@@ -200,8 +200,6 @@ def _guard(state: Numbering, operation: Operation) -> bool:
         if register is not None:
             state.replace(register, Immediate(0) if old is None else old)
     return False  # a branch never taken: its block falls through
-
-
 
 
 def _substitute_everywhere(state: Numbering) -> None:

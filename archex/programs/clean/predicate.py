@@ -80,18 +80,20 @@ def _take_in(function: Function, index: int, side: int, meet: int, guard: Regist
         if maker is not None and new not in used:
             maker.tied = tuple(kept if register == new else old for register, old in zip(maker.dst, maker.tied, strict=True))
             used.add(new)  # type: ignore[arg-type]
-            value: Operand = new
+            value: Operand | None = new
         else:
             value = _chosen(function, block, phi, new, kept, guard, negated)
         pairs = [(s, o) for s, o in zip(phi.src, phi.target, strict=True) if o not in (index, side)] + [(value, index)]
-        phi.src, phi.target = tuple(s for s, _ in pairs), tuple(o for _, o in pairs)
+        phi.src, phi.target = tuple(s for s, _ in pairs), tuple(o for _, o in pairs)  # type: ignore[misc]
     body.operations, body.next = [Operation("exit")], -1
     block.next = meet
 
 
-def _chosen(function: Function, block: Block, phi: Operation, new: Operand, kept: Operand, guard: Register, negated: bool) -> Operand:
-    if new == kept:
-        return new
+def _chosen(
+    function: Function, block: Block, phi: Operation, new: Operand | None, kept: Operand | None, guard: Register, negated: bool
+) -> Operand | None:
+    if new == kept or kept is None or new is None:
+        return kept if new is None else new  # where one way has no value, the other's will do
     result = phi.dst[0]
     assert result is not None
     dtype = function.register_dtypes[result.id]
@@ -125,5 +127,3 @@ def guard_exits(function: Function) -> bool:
 
 def _only_exits(block: Block) -> bool:
     return len(block.operations) == 1 and block.operations[0].op == "exit" and block.operations[0].guard is None
-
-

@@ -62,7 +62,9 @@ def _is_integer(operation: Operation) -> bool:
     return operation.dtype not in FLOATS and not operation.dtype.endswith("x2") and operation.dtype in BITS
 
 
-def _change(operation: Operation, op: str, *sources: Operand, mods: tuple[str, ...] = (), dtype: str = "", source_dtype: str = "") -> Outcome:
+def _change(
+    operation: Operation, op: str, *sources: Operand, mods: tuple[str, ...] = (), dtype: str = "", source_dtype: str = ""
+) -> Outcome:
     operation.op, operation.src, operation.mods = op, sources, mods
     operation.dtype = dtype or operation.dtype
     operation.source_dtype = source_dtype

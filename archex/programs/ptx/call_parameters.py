@@ -6,8 +6,9 @@ None when its address is taken or accesses overlap: then it must be memory.
 
 from __future__ import annotations
 
+from archex.programs.ir import Register
 from archex.programs.ptx.layout import callee_name, find_variable
-from archex.programs.ptx.syntax import Address, Argument, Group, Instruction, Module, Name, Register, Routine, Variable, Vector
+from archex.programs.ptx.syntax import Address, Argument, Group, Instruction, Module, Name, Routine, Variable, Vector
 from archex.programs.types import BITS
 
 _LANES = {"v2": 2, "v4": 4, "v8": 8}

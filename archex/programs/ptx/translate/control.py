@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from archex.programs.ir import Register
 from archex.programs.ptx.instance import Instance, Mark, Place, is_call_parameter
 from archex.programs.ptx.layout import callee_name
-from archex.programs.ptx.syntax import Argument, Group, Name, Register, Routine, Variable
+from archex.programs.ptx.syntax import Argument, Group, Name, Routine, Variable
 from archex.programs.ptx.translate.context import Context, translates
 
 #: Deeper than any kernel without recursion nests its calls.

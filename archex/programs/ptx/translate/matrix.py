@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from archex.programs.ir import Immediate, Operand, Register, Space
-from archex.programs.ptx.syntax import Number, Sink, Special, Vector
+from archex.programs.ir import Immediate, Operand, Register, Space, Special
+from archex.programs.ptx.syntax import Number, Sink, Vector
 from archex.programs.ptx.translate.context import Context, translates
 from archex.programs.ptx.translate.memory import SPACES
 from archex.programs.types import BITS
