@@ -12,7 +12,7 @@ import numpy as np
 from archex.base.jit import outlined
 from archex.base.layout import AFFINE, SCATTERED
 from archex.programs.interpreter.atomics import combine
-from archex.programs.interpreter.memory import PAGES_LIMIT, PAGES_USED, find, insert, read, write
+from archex.programs.interpreter.memory import END, PAGE, PAGES_LIMIT, PAGES_USED, SIZE, computed_elements, element, find, insert, read, write
 from archex.programs.interpreter.table import (
     ATOMIC,
     BUFFERS,
@@ -79,10 +79,12 @@ def observe(r: Any, a: Any, out: Any, offset: Any, keep: Any, act: Any, width: A
         look[LOWEST_ADDRESS], look[HIGHEST_ADDRESS], look[BITS] = min(near, far), max(near, far), near | stride
         return
     low, high, bits = np.int64(HIGHEST), np.int64(-HIGHEST), np.int64(0)
-    for i in range(width):
-        if (act >> i) & 1:
-            address = r[out + i]
-            low, high, bits = min(low, address), max(high, address), bits | address
+    for i in range(width):  # without branches, so that it runs on vectors
+        chosen = -((act >> i) & 1)
+        address = r[out + i]
+        low = min(low, (address & chosen) | (HIGHEST & ~chosen))
+        high = max(high, (address & chosen) | (-HIGHEST & ~chosen))
+        bits |= address & chosen
     look[KIND], look[STRIDE], look[LOWEST_ADDRESS], look[HIGHEST_ADDRESS], look[BITS] = SCATTERED, 0, low, high, bits
 
 
@@ -101,7 +103,7 @@ def check(code: Any, o: Any, r: Any, addresses: Any, act: Any, t: Any, shape: An
         fault[F_VALUE] = high
         return NO_FAULT if low >= 0 and high + size <= shape[PRIVATE_BYTES] else OUT_OF_PRIVATE
     row = find(t, shape[BUFFERS], code[o + HINT], low, size)
-    if row >= 0 and high + size <= t[row + 1]:  # the END column
+    if row >= 0 and high + size <= t[row + END]:
         code[o + HINT] = row
         return NO_FAULT
     code[o + HINT] = -1
@@ -188,7 +190,7 @@ def _put(
         return True
     if row < 0:
         row = find(t, shape[BUFFERS], np.int64(-1), address, width)
-    if t[row + 7] < 0:  # the PAGE column: nothing may be written here
+    if t[row + PAGE] < 0:  # nothing may be written here
         return False
     write(t, pages, state, row, address, width, value)
     return True
@@ -215,13 +217,14 @@ def load(
 ) -> Any:
     """Move data from memory to registers."""
     width, space, row, extend = code[o + WIDTH], code[o + SPACE], code[o + HINT], code[o + EXTEND]
+    elements = row >= 0 and computed_elements(t, row, width)
     alike = look[KIND] == AFFINE and look[STRIDE] == 0 and space != PRIVATE_ and space != GENERIC_
-    for element in range(code[o + VECTOR]):
-        target = lists[code[o + LIST] + element]
+    for part in range(code[o + VECTOR]):
+        target = lists[code[o + LIST] + part]
         if target < 0:
             continue
         d = (target >> 1) + (target & 1) * base
-        step = element * width
+        step = part * width
         if alike:
             value = _fetch(space, row, look[FIRST] + step, width, np.int64(0), t, pages, local, local_at, private, private_at, shape)
             if extend > 0:
@@ -229,13 +232,22 @@ def load(
             for i in range(lanes):
                 chosen = -((act >> i) & 1)
                 r[d + i] = (r[d + i] & ~chosen) | (value & chosen)
-        else:
-            for i in range(lanes):
-                if (act >> i) & 1:
-                    value = _fetch(space, row, r[addresses + i] + step, width, i, t, pages, local, local_at, private, private_at, shape)
-                    if extend > 0:
-                        value = low_bits(sign_extend(value, width * 8), extend)
-                    r[d + i] = value
+            continue
+        for i in range(lanes):
+            if (act >> i) & 1 == 0:
+                continue
+            address = r[addresses + i] + step
+            if space == LOCAL_:
+                value = low_bits(shift_right(local[local_at + (address >> 3)], (address & 7) * 8), width * 8)
+            elif elements:
+                value = element(t, row, (address - t[row]) >> t[row + SIZE])
+            elif row >= 0:
+                value = read(t, pages, row, address, width)
+            else:
+                value = _fetch(space, row, address, width, i, t, pages, local, local_at, private, private_at, shape)
+            if extend > 0:
+                value = low_bits(sign_extend(value, width * 8), extend)
+            r[d + i] = value
 
 
 @outlined("i:pippiiiippppipip")
@@ -265,9 +277,9 @@ def change(
         if (act >> i) & 1 == 0:
             continue
         lane = i
-        for element in range(vector):
-            address = r[addresses + i] + element * width
-            source = lists[at + element]
+        for part in range(vector):
+            address = r[addresses + i] + part * width
+            source = lists[at + part]
             value = low_bits(r[((source >> 1) + (source & 1) * base) + i], width * 8)
             if op == ATOMIC:
                 old = _fetch(space, row, address, width, lane, t, pages, local, local_at, private, private_at, shape)
@@ -276,7 +288,7 @@ def change(
                 if source >= 0:
                     third = r[((source >> 1) + (source & 1) * base) + i]
                 value = combine(code[o + MODE], code[o + FLAGS], width, old, value, third)
-                target = lists[at + vector + element]
+                target = lists[at + vector + part]
                 if not _put(space, row, address, width, lane, value, t, pages, state, local, local_at, private, private_at, shape):
                     return READ_ONLY
                 if target >= 0:

@@ -13,6 +13,7 @@ from archex.programs.interpreter import table as n
 from archex.programs.interpreter.encode import Tables
 from archex.programs.interpreter.memory import PAGE_WORDS
 from archex.programs.interpreter.workgroups import Machine
+from archex.programs.values import LOW32
 
 #: Pages to begin with; they double when they run out.
 FIRST_PAGES = 256
@@ -45,6 +46,29 @@ def _zeros(size: int) -> np.ndarray:
     return np.zeros(max(1, size), dtype=np.int64)
 
 
+def _lane_values(sizes: Sizes) -> np.ndarray:
+    """Special values that depend on the lane only: [wave, special value, lane]. Those of the workgroup stay 0 here."""
+    linear = np.arange(sizes.waves * sizes.lanes, dtype=np.int64)
+    group, (x, y, _) = linear % 32, sizes.block
+    bit = np.int64(1) << group
+    values = {
+        "tid.x": linear % x,
+        "tid.y": linear // x % y,
+        "tid.z": linear // (x * y),
+        "laneid": group,
+        "warpid": linear // 32,
+        "lanemask_eq": bit,
+        "lanemask_lt": bit - 1,
+        "lanemask_le": 2 * bit - 1,
+        "lanemask_gt": LOW32 & ~(2 * bit - 1),
+        "lanemask_ge": LOW32 & ~(bit - 1),
+    }
+    table = np.zeros((sizes.waves, n.LANE_SPECIALS, sizes.lanes), dtype=np.int64)
+    for name, value in values.items():
+        table[:, n.SPECIAL_ROWS.index(name)] = value.reshape(sizes.waves, sizes.lanes)
+    return table
+
+
 def allocate(tables: Tables, sizes: Sizes, table: np.ndarray) -> Machine:
     """Arrays for `sizes.contexts` waves."""
     lanes, contexts = sizes.lanes, sizes.contexts
@@ -69,7 +93,7 @@ def allocate(tables: Tables, sizes: Sizes, table: np.ndarray) -> Machine:
     page_state = _zeros(2)
     page_state[1] = FIRST_PAGES if tables.writes_memory else 0
     return Machine(
-        code=tables.code.reshape(-1).copy(), blocks=tables.blocks.reshape(-1), lists=tables.lists, shape=shape, specials=tables.specials,
+        code=tables.code.reshape(-1).copy(), blocks=tables.blocks.reshape(-1), lists=tables.lists, shape=shape, specials=np.concatenate([tables.specials, _lane_values(sizes).reshape(-1)]),
         registers=registers, predicates=_zeros(contexts * tables.predicates), contexts=_zeros(contexts * n.CONTEXT_COLUMNS),
         stack=_zeros(contexts * n.STACK_DEPTH * n.STACK_COLUMNS), bars=_zeros(slots * n.BARRIERS * n.BARRIER_COLUMNS), table=table,
         pages=_zeros(int(page_state[1]) * PAGE_WORDS), page_state=page_state, local=_zeros(slots * local_words),

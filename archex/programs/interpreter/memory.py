@@ -79,7 +79,8 @@ def element(t: Any, row: Any, index: Any) -> Any:
         low = f64_of(t[p])
         return _number(low + (f64_of(t[p + 1]) - low) * unit, code)
     if kind == 2:
-        value = t[p + 2] + shift_right(_hash(t[row + SEED], index), 1) % t[p + 3]
+        z, span = _hash(t[row + SEED], index), t[p + 3]
+        value = t[p + 2] + (shift_right(shift_right(z, 32) * span, 32) if span <= 1 << 31 else shift_right(z, 1) % span)
     elif kind == 3:
         if t[p + 2] == 0:
             return _number(np.float64(index) * f64_of(t[p]), code)
@@ -94,6 +95,12 @@ def element(t: Any, row: Any, index: Any) -> Any:
     if code < 16:
         return convert_lane(np.int64(_INT64), code, np.int64(NEAREST), np.int64(0), value)
     return low_bits(value, (code - 16) >> 1)
+
+
+@jit
+def computed_elements(t: Any, row: Any, width: Any) -> Any:
+    """Whether a buffer is only read, is no stored data, and its elements are as wide as the access."""
+    return t[row + PAGE] < 0 and t[row + KIND] != 6 and np.int64(1) << t[row + SIZE] == width
 
 
 @outlined("i:piii")

@@ -68,3 +68,5 @@ SPECIAL_ROWS = (
     "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt",
     "lanemask_ge", "clock",
 )  # fmt: skip
+SPECIAL_COUNT = len(SPECIAL_ROWS)
+LANE_SPECIALS = SPECIAL_COUNT - 1  # all but the clock are set when a wave starts

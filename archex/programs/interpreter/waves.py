@@ -36,7 +36,8 @@ def keep_record(c: Any, act: Any, r: Any, addresses: Any, lanes: Any, look: Any,
         records[at + 1] = place_in_pool
         start = (c * shape[n.POOL_RING] + (place_in_pool & (shape[n.POOL_RING] - 1))) * np.int64(lanes)
         for i in range(lanes):
-            pool[start + i] = r[addresses + i] if (act >> i) & 1 else -1
+            chosen = -((act >> i) & 1)
+            pool[start + i] = (r[addresses + i] & chosen) | ~chosen
 
 
 @jit

@@ -18,7 +18,11 @@ from archex.programs.values import LOW32
 
 
 class Machine(NamedTuple):
-    """Every array of one interpreter, flat int64. `specials`: rows of `table.SPECIAL_ROWS`; `look`: of the access at hand."""
+    """Every array of one interpreter, flat int64.
+
+    specials: the rows of `table.SPECIAL_ROWS` within a wave's own, then their values for each wave, special value and lane.
+    look: what is known of the access at hand.
+    """
 
     code: np.ndarray
     blocks: np.ndarray
@@ -52,39 +56,6 @@ def _fill(r: Any, base: Any, row: Any, lanes: Any, value: Any) -> Any:
             r[at + i] = value
 
 
-@jit
-def _lane_values(r: Any, base: Any, rows: Any, shape: Any, linear: Any, lane: Any) -> Any:
-    """Special values that differ between lanes, for one lane."""
-    x, y = shape[n.BLOCK_X], shape[n.BLOCK_Y]
-    group = lane & 31
-    bit = np.int64(1) << group
-    for which in range(13):
-        row = rows[which]
-        if row < 0 or (which >= 3 and which <= 5):
-            continue
-        if which == 0:
-            value = linear % x
-        elif which == 1:
-            value = (linear // x) % y
-        elif which == 2:
-            value = linear // (x * y)
-        elif which == 6:
-            value = group
-        elif which == 7:
-            value = linear >> 5
-        elif which == 8:
-            value = bit
-        elif which == 9:
-            value = bit - 1
-        elif which == 10:
-            value = 2 * bit - 1
-        elif which == 11:
-            value = ~(2 * bit - 1) & LOW32
-        else:
-            value = ~(bit - 1) & LOW32
-        r[base + row * shape[n.LANES] + lane] = value
-
-
 @outlined("v:iippppppppp")
 def begin(
     slot: Any, workgroup: Any, shape: Any, rows: Any, r: Any, p: Any, x: Any, bars: Any, local: Any, private: Any, cursor: Any
@@ -105,12 +76,13 @@ def begin(
         p[c * shape[n.PREDICATES] + n.ALWAYS] = -1
         for i in range(c * width * shape[n.PRIVATE_WORDS], (c + 1) * width * shape[n.PRIVATE_WORDS]):
             private[i] = 0
-        live = np.int64(0)
-        for lane in range(width):
-            linear = w * width + lane
-            _lane_values(r, base, rows, shape, linear, lane)
-            if linear < shape[n.THREADS]:
-                live |= np.int64(1) << lane
+        for which in range(n.LANE_SPECIALS):
+            if rows[which] >= 0 and which not in (3, 4, 5):
+                start = n.SPECIAL_COUNT + (w * n.LANE_SPECIALS + which) * width
+                for lane in range(width):
+                    r[base + rows[which] * width + lane] = rows[start + lane]
+        present = min(width, shape[n.THREADS] - w * width)
+        live = np.int64(-1) if present == 64 else (np.int64(1) << present) - 1
         _fill(r, base, rows[3], lanes, workgroup % shape[n.GRID_X])
         _fill(r, base, rows[4], lanes, (workgroup // shape[n.GRID_X]) % shape[n.GRID_Y])
         _fill(r, base, rows[5], lanes, workgroup // (shape[n.GRID_X] * shape[n.GRID_Y]))
