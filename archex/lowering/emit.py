@@ -44,6 +44,7 @@ class Node:
     ends: bool = False
     last: bool = False
     base: Value | None = None
+    zero: bool = False
 
 
 @attrs.define(slots=True, eq=False)
@@ -80,6 +81,8 @@ class Emitter:
         self._place_outside()
         for index, ahead in enumerate(self.ahead):
             self.nodes[index] = _before_end(self.nodes[index], ahead)
+            if "zero_pair" in self.rules.spec.fuse:
+                _pair_zeros(self.nodes[index])
         return self.nodes
 
     # --- items
@@ -136,7 +139,7 @@ class Emitter:
                 continue
             value = Value(_words(self.facts, register), registers=[register])
             reads = [value_read for value_read in [self._read(ref, "move") if not isinstance(ref, Immediate) else None] if value_read is not None]
-            moves.append(Node("move", reads, [value]))
+            moves.append(Node("move", reads, [value], zero=ref == Immediate(0)))
             made.final[register] = value
         if moves:
             nodes = self.nodes[made.index]
@@ -165,7 +168,7 @@ class Emitter:
         memo = (key, tuple(id(ref) if isinstance(ref, Value) else ref for group in inputs for ref in group))
         if results is None and memo in self.memo:
             return self.memo[memo]
-        made = results[0] if results else Value(_temporary_words("w" if "64" in key else "d"))
+        made = results[0] if results else Value(self._result_words(key))
         block, target = self.block, self.target
         place = self._invariant_place([ref for group in inputs for ref in group]) if results is None else block
         if place != block:
@@ -180,6 +183,11 @@ class Emitter:
         self.block, self.target = block, target
         self.memo[memo] = made
         return made
+
+    def _result_words(self, key: str) -> int:
+        """Registers of an expansion's result: a comparison gives a predicate, a name with 64 a pair."""
+        last = self.rules.steps[key][-1].operation
+        return 0 if last.startswith("compare_") else 2 if "64" in key else 1
 
     def _invariant_place(self, refs: list[Ref]) -> int:
         """The block outside as many loops as these values do not change in."""
@@ -216,6 +224,7 @@ class Emitter:
             for value in writes:
                 value.shared, value.words = True, 0
         node = Node(name, reads, writes, self.source, guarded)
+        node.zero = name == "move" and not guarded and len(inputs) == 1 and isinstance(inputs[0], Immediate) and inputs[0].bits == 0
         self.target.append(node)
         return node
 
@@ -315,6 +324,20 @@ def _before_end(nodes: list[Node], more: list[Node]) -> list[Node]:
     while at and nodes[at - 1].ends:
         at -= 1
     return [*nodes[:at], *more, *nodes[at:]]
+
+
+def _pair_zeros(nodes: list[Node]) -> None:
+    """One instruction clears a pair of registers."""
+    waiting: Node | None = None
+    for node in list(nodes):
+        if not node.zero or sum(value.words for value in node.writes) != 1:
+            continue
+        if waiting is None:
+            waiting = node
+            continue
+        waiting.writes += node.writes
+        nodes.remove(node)
+        waiting = None
 
 
 def _words(facts: Facts, register: int) -> int:

@@ -10,7 +10,7 @@ import attrs
 
 from archex.lowering.alignment import alignments
 from archex.programs import graph
-from archex.programs.ir import Function, Immediate, Operation, Space, Special
+from archex.programs.ir import Function, Immediate, Operation, Register, Space, Special
 from archex.programs.liveness import live, members
 from archex.programs.operands import writes
 from archex.programs.types import BITS
@@ -32,7 +32,8 @@ class Facts:
     """See the module.
 
     home[block]: where a value that does not change in any loop around `block` is made. around[block]: the loops around it, inner
-    first, each as its blocks and the block before it. writes[block]: registers written there.
+    first, each as its blocks and the block before it. writes[block]: registers written there. products: registers that are one widening
+    product, which an addition elsewhere can make anew at no cost.
     """
 
     function: Function
@@ -46,6 +47,7 @@ class Facts:
     around: list[list[tuple[frozenset[int], int]]]
     writes: list[set[int]]
     alignment: dict[int, int]
+    products: dict[int, Operation]
 
     def common(self, blocks: set[int]) -> int:
         """The closest block that dominates all of `blocks`."""
@@ -92,7 +94,23 @@ def facts(function: Function) -> Facts:
     written = [{register.id for operation in block.operations for register in writes(operation)} for block in function.blocks]
     live_in = [set(members(mask)) - named.keys() for mask in sets.begin]
     live_out = [set(members(mask)) - named.keys() for mask in sets.end]
-    return Facts(function, dominator, home, depth, live_in, live_out, set(uniform_registers(function)), named, around, written, alignments(function))
+    return Facts(function, dominator, home, depth, live_in, live_out, set(uniform_registers(function)), named, around, written, alignments(function), _products(function))
+
+
+def _products(function: Function) -> dict[int, Operation]:
+    """Registers written once, by a widening product of values that never change afterwards."""
+    once: dict[int, Operation | None] = {}
+    for block in function.blocks:
+        for operation in block.operations:
+            for register in writes(operation):
+                once[register.id] = None if register.id in once else operation
+    found = {}
+    for register, operation in once.items():
+        if operation is None or operation.op != "mul_wide" or operation.guard is not None or not operation.opcode.startswith("mul.wide"):
+            continue
+        if all(not isinstance(source, Register) or once.get(source.id) is not None for source in operation.src):
+            found[register] = operation
+    return found
 
 
 def _named(function: Function) -> dict[int, Named]:

@@ -131,6 +131,8 @@ def form(facts: Facts, index: int) -> Form:
             value = Value(words(function.register_dtypes[register.id]), item)
             current[register.id] = value
             item.results.append(value)
+        while item.results and item.results[-1] is None:
+            item.results.pop()
         items.append(item)
     final = {register: current[register] for register in facts.live_out[index] if register in current}
     for register, held in final.items():

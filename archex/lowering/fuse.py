@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from archex.lowering.facts import Facts, Named
 from archex.lowering.form import FLOAT16, Form, Item, Ref, Value, attributes, count_users
-from archex.programs.ir import Immediate
+from archex.programs.ir import Immediate, Register, Special
 from archex.programs.types import BITS
 
 ROUNDING = frozenset({"rn", "rz", "rm", "rp"})
@@ -23,7 +24,8 @@ LOGIC = frozenset({"and", "or", "xor", "not", "lop3", "logic3"})
 class Fuser:
     """Joins the items of one block."""
 
-    def __init__(self, made: Form, rules: frozenset[str], contracts: bool, immediates: int) -> None:
+    def __init__(self, known: Facts, made: Form, rules: frozenset[str], contracts: bool, immediates: int) -> None:
+        self.known = known
         self.form, self.rules, self.contracts, self.immediates = made, rules, contracts, immediates
         self.alias: dict[Value, list[Ref]] = {}
 
@@ -175,7 +177,7 @@ class Fuser:
         return False
 
     def _shift_add(self, item: Item) -> bool:
-        if item.op != "add" or not item.attributes & {"int32", "int64"}:
+        if item.op not in ("add", "or") or not item.attributes & {"int32", "int64"}:
             return False
         kind = "int64" if "int64" in item.attributes else "int32"
         for at, source in enumerate(item.sources):
@@ -183,6 +185,8 @@ class Fuser:
             if made is None or not isinstance(made.sources[1], Immediate) or kind not in made.attributes:
                 continue
             others = item.sources[:at] + item.sources[at + 1 :]
+            if item.op == "or" and (kind == "int64" or highest(others[0]) >> made.sources[1].bits):
+                continue  # the bits overlap: not a sum
             item.sources = [self._take(made)[0], *others]
             item.op = "shift_add"
             return True
@@ -205,6 +209,8 @@ class Fuser:
             return False
         for at, source in enumerate(item.sources):
             made = self._producer(source, {"mul_wide"}, once=False)
+            if made is None and self._remake(item, at):
+                return True
             if made is None or not made.attributes & {"from_s32", "from_u32"}:
                 continue
             others = item.sources[:at] + item.sources[at + 1 :]
@@ -213,6 +219,28 @@ class Fuser:
             item.op = "mad_wide"
             return True
         return False
+
+    def _remake(self, item: Item, at: int) -> bool:
+        """An addition of a product made in another block: the product is cheaper to make again than to add."""
+        source = item.sources[at]
+        operation = self.known.products.get(source.incoming) if isinstance(source, Value) and source.item is None else None
+        if operation is None or operation.source_dtype not in ("s32", "u32"):
+            return False
+        parts: list[Ref] = []
+        for operand in operation.src:
+            if isinstance(operand, Register) and operand.id in self.known.named:
+                parts.append(self.known.named[operand.id])
+            elif isinstance(operand, Register):
+                if operand.id not in self.form.start and operand.id not in self.known.live_in[self.form.index]:
+                    return False
+                parts.append(self.form.start.setdefault(operand.id, Value(incoming=operand.id)))
+            elif isinstance(operand, Special):
+                return False
+            else:
+                parts.append(operand)
+        item.sources = [*parts, *item.sources[:at], *item.sources[at + 1 :]]
+        item.op, item.attributes = "mad_wide", attributes(operation)
+        return True
 
     def _mad(self, item: Item) -> bool:
         if item.op not in ("add", "sub") or "int" not in item.attributes:
@@ -318,7 +346,7 @@ class Fuser:
         a, b, predicate = item.sources[:3]
         for fresh, old in ((b, a), (a, b)):
             made = self._producer(fresh, PREDICABLE)
-            if made is None or not isinstance(old, Value) or old.users != 1 or isinstance(predicate, Immediate):
+            if made is None or not isinstance(old, Value) or isinstance(predicate, Immediate) or not self._ends(old, item):
                 continue
             if "wide" in made.attributes or made.extra:
                 continue
@@ -327,6 +355,13 @@ class Fuser:
             item.guard, item.carried = predicate, [old]
             return True
         return False
+
+    def _ends(self, value: Value, at: Item) -> bool:
+        """Whether nobody reads a value after an item."""
+        if any(held is value for held in self.form.final.values()):
+            return False
+        later = self.form.items[self.form.items.index(at) + 1 :]
+        return not any(value in item.inputs() for item in later if not item.gone)
 
     def _pack(self, item: Item) -> bool:
         """Two conversions to 16-bit floats and putting them together are one instruction."""
@@ -342,9 +377,32 @@ class Fuser:
         return True
 
 
-def fuse(made: Form, rules: str, contracts: bool, immediates: int) -> dict[Value, list[Ref]]:
+#: The largest value of hardware values with a limit.
+_HIGHEST = {"tid": 1023, "ntid": 1024, "laneid": 63}
+
+
+def highest(ref: Ref, depth: int = 4) -> int:
+    """The largest value a 32-bit operand can have, as far as this block shows."""
+    if isinstance(ref, Immediate):
+        return ref.bits
+    if isinstance(ref, Named):
+        return _HIGHEST.get(str(ref.name).split(".")[0], 0xFFFFFFFF) if ref.kind == "special" else 0xFFFFFFFF
+    item = ref.item
+    if item is None or depth == 0 or item.guard is not None:
+        return 0xFFFFFFFF
+    each = [highest(source, depth - 1) for source in item.sources[:2]]
+    if item.op == "and":
+        return min(each)
+    if item.op in ("or", "xor"):
+        return (1 << max(each).bit_length()) - 1
+    if item.op == "shr" and item.operation.dtype[0] != "s" and isinstance(item.sources[1], Immediate):
+        return each[0] >> item.sources[1].bits
+    if item.op == "shl" and isinstance(item.sources[1], Immediate):
+        return min(0xFFFFFFFF, each[0] << item.sources[1].bits)
+    return 0xFFFFFFFF
+
+
+def fuse(known: Facts, made: Form, rules: str, contracts: bool, immediates: int) -> dict[Value, list[Ref]]:
     """Join what an instruction set with `rules` joins."""
-    return Fuser(made, frozenset(rules.split()), contracts, immediates).run()
+    return Fuser(known, made, frozenset(rules.split()), contracts, immediates).run()
 
-
-__all__ = ["attributes", "fuse"]

@@ -80,7 +80,7 @@ def nodes_of(known: Facts, rules: Rules) -> list[list[Node]]:
     forms = [form(known, index) for index in range(len(known.function.blocks))]
     for made in forms:
         merge_accesses(known, made, spec.merge_access)
-    aliases = [fuse(made, spec.fuse, spec.contracts, spec.immediates) for made in forms]
+    aliases = [fuse(known, made, spec.fuse, spec.contracts, spec.immediates) for made in forms]
     emitter = Emitter(known, rules, forms, aliases)
     emitter.scalar_registers = scalar_registers(known) if rules.uniform else set()
     blocks = emitter.run()
