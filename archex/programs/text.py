@@ -42,7 +42,7 @@ def operation_text(function: Function, operation: Operation) -> str:
     sources = ", ".join(operand_text(function, source) for source in operation.src)
     offset = f" {operation.offset:+d}" if operation.offset else ""
     target = f" -> {', '.join(f'b{index}' for index in operation.target)}" if operation.target else ""
-    return f"{guard}{name} {results + ' = ' if results else ''}{sources}{offset}{target}".rstrip()
+    return " ".join(f"{guard}{name} {results + ' = ' if results else ''}{sources}{offset}{target}".split())
 
 
 def function_text(function: Function) -> str:

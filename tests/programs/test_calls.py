@@ -31,10 +31,9 @@ def test_parameters_become_registers() -> None:
 
 
 def test_a_struct_read_in_other_pieces_lies_in_memory() -> None:
-    before = (
-        ".func (.param .b32 r) g (.param .align 8 .b8 s[16])\n"
-    before += "{ .reg .b32 %r<4>; ld.param.u32 %r1, [s+4]; st.param.b32 [r], %r1; ret; }\n"
-    )
+    before = """.func (.param .b32 r) g (.param .align 8 .b8 s[16])
+    { .reg .b32 %r<4>; ld.param.u32 %r1, [s+4]; st.param.b32 [r], %r1; ret; }
+    """
     body = """ld.param.u64 %rd1, [out]; mov.u64 %rd2, 0x1122334455667788;
     { .param .align 8 .b8 s0[16]; .param .b32 r0; st.param.b64 [s0], %rd2; st.param.b64 [s0+8], %rd2;
       call (r0), g, (s0); ld.param.b32 %r2, [r0]; }
