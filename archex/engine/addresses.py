@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from archex.base import layout as lay
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine.bits import mix
 from archex.engine.policies import Access
 from archex.engine.standard import bank_passes, bucket_of

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.base.jit import COMPILED, jit
+from archex.base.jit import COMPILED
+from archex.base.jit import jit_bare as jit
 
 _ALL = 0xFFFF_FFFF_FFFF_FFFF
 

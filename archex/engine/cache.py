@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine.bits import mix
 from archex.engine.policies import SetView
 from archex.engine.state import (
@@ -80,11 +80,11 @@ def touch(scalars: Any, used: Any, entry: int) -> None:
 
 @jit
 def feedback(levels_int: Any, note_set: Any, used: Any, set_state: Any, params: Any, level: int, first: int, entry: int, what: int) -> None:
-    """Tell a policy that asked for it of a hit (1) or a fill (2)."""
+    """Tell a policy that asked for it of a HIT or a FILLED_SET."""
     if levels_int[level, I_FEEDBACK] & what:
         ways = levels_int[level, I_WAYS]
         index = (first - levels_int[level, I_BASE]) // ways
-        note_set[level](SetView(first, ways, used, index, entry - first), set_state[level], params[level])
+        note_set[level](SetView(first, ways, used, index, entry - first, what), set_state[level], params[level])
 
 
 @jit
@@ -97,7 +97,7 @@ def choose_entry(
     if empty >= 0:
         return empty
     index = (first - levels_int[level, I_BASE]) // ways
-    way = pick_victim[level](SetView(first, ways, used, index, -1), set_state[level], params[level])
+    way = pick_victim[level](SetView(first, ways, used, index, -1, 0), set_state[level], params[level])
     if way < 0 or way >= ways:
         scalars[FAULT] = FAULT_PICK_VICTIM
         scalars[FAULT_VALUE] = way

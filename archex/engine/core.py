@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
+from archex.engine.bundle import in_frame
 from archex.engine.dispatch import dispatch, resume_starved
 from archex.engine.issue import turn
 from archex.engine.state import (
     C_DISPATCH,
     CURSOR,
+    DISPATCHED,
     FINISHED_GROUPS,
     INFINITY,
     L_QUANTUM,
@@ -79,7 +81,9 @@ def run_core(
     map_address: Any, place_workgroup: Any, set_index: Any, pick_victim: Any, note_set: Any,
 ) -> int:  # fmt: skip
     """Go on until something is needed, a stop condition holds or the launch is over."""
-    functions = Functions(pick_wave, note_wave, coalesce, access_cycles, map_address, place_workgroup, set_index, pick_victim, note_set)
+    functions = in_frame(
+        Functions(pick_wave, note_wave, coalesce, access_cycles, map_address, place_workgroup, set_index, pick_victim, note_set)
+    )
     scalars = state.scalars
     units = state.units.shape[0]
     if scalars[STARVED] > 0:
@@ -88,10 +92,11 @@ def run_core(
             return tab.NEED_TRACE
     while True:
         end = scalars[NOW] + core.launch[L_QUANTUM]
-        if scalars[CURSOR] == 0:
+        if scalars[DISPATCHED] < end:  # once a quantum, however often the run is interrupted
             code = dispatch(core, functions, state, trace, end)
             if code != tab.RUNNING:
                 return code
+            scalars[DISPATCHED] = end
         for unit in range(scalars[CURSOR], units):
             if state.units[unit, U_NEXT] < end:
                 code = advance_unit(core, paths, functions, state, memory, trace, unit, end)
@@ -102,9 +107,12 @@ def run_core(
         scalars[NOW] = end
         if scalars[NOT_STARTED] == 0 and scalars[LIVE] == 0:
             return tab.DONE
-        following = state.units[:, U_NEXT].min()
+        following, room = INFINITY, INFINITY
+        for unit in range(units):
+            following = min(following, state.units[unit, U_NEXT])
+            room = min(room, state.available[unit])
         if scalars[NOT_STARTED] > 0:
-            following = min(following, max(int(state.clocks[C_DISPATCH]), state.available.min()))
+            following = min(following, max(int(state.clocks[C_DISPATCH]), room))
         if following >= INFINITY:
             return tab.STUCK
         scalars[NOW] = max(end, following)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import count, lowest
 from archex.engine.policies import PlaceView
 from archex.engine.state import (
     AGES,
+    BARRIERS,
     C_DISPATCH,
     FAULT,
     FAULT_VALUE,
@@ -100,7 +101,8 @@ def start_workgroup(core: Any, state: Any, trace: Any, unit: int, now: float) ->
     waves = core.launch[L_WAVES]
     row = state.groups[group]
     row[G_UNIT], row[G_LIVE], row[G_END], row[G_WORKGROUP] = unit, waves, 0, workgroup
-    state.barriers[group, :] = 0
+    for k in range(BARRIERS):
+        state.barriers[group, k] = 0
     born = int(now)
     cost = start_cost(core.start_cost, waves)
     scalars[LIVE] += 1
@@ -118,7 +120,8 @@ def start_workgroup(core: Any, state: Any, trace: Any, unit: int, now: float) ->
         wave[W_STORE], wave[W_RETIRED], wave[W_ASYNC], wave[W_FETCH] = 0, 0, 0, 0
         wave[W_HOLD] = int(now + core.unit[tab.WAVE_START] + cost * k / waves)
         wave[W_HOLD_REASON] = tab.STALL_DISPATCH
-        state.tokens[w, :] = 0
+        for token in range(state.tokens.shape[1]):
+            state.tokens[w, token] = 0
     for k in range(waves):
         begin_wave(core, state, trace, unit, state.members[group, k])
     units = state.units[unit]
@@ -173,7 +176,9 @@ def dispatch(core: Any, functions: Any, state: Any, trace: Any, end: int) -> int
     scalars = state.scalars
     units = state.available.shape[0]
     while scalars[NOT_STARTED] > 0:
-        earliest = state.available.min()
+        earliest = INFINITY
+        for k in range(units):
+            earliest = min(earliest, state.available[k])
         now = max(state.clocks[C_DISPATCH], float(earliest))
         if now >= end:
             return tab.RUNNING

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from archex.base import layout as lay
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.state import S_BUFFERED, U_CONSTANT, U_CONSTANT_2, U_FAR_LINE, U_MIDDLE, U_NEAR
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from archex.base import layout as lay
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.addresses import (
     atomic_weights,

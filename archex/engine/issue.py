@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from archex.base import layout as lay
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import lowest
 from archex.engine.dispatch import begin_wave
 from archex.engine.fetch import constant_extra
 from archex.engine.global_memory import LOCAL_WINDOW, global_access, record_of
 from archex.engine.local_memory import cross_lane, local_access
-from archex.engine.policies import Event, WaveView
+from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
 from archex.engine.stalls import busy_cycles, charge_issue
 from archex.engine.state import (
     FAULT,
@@ -127,10 +127,10 @@ def hold_pipe(state: Any, wave: Any, row: Any, now: int) -> int:
 
 
 @jit
-def note_event(core: Any, functions: Any, state: Any, g: int, slot: int, line: int, now: int) -> None:
+def note_event(core: Any, functions: Any, state: Any, g: int, slot: int, line: int, now: int, what: int) -> None:
     """Tell a wave scheduler that asked for it what happened."""
     words = core.launch[L_WAVE_STATE]
-    functions.note_wave(Event(slot, line, now), state.wave_state[g * words : (g + 1) * words], core.wave_params)
+    functions.note_wave(Event(slot, line, now, what), state.wave_state[g * words : (g + 1) * words], core.wave_params)
 
 
 @jit
@@ -148,15 +148,15 @@ def memory_instruction(
         if local or (record[0] == lay.AFFINE and record[1] >= LOCAL_WINDOW):
             done, taken = local_access(core, functions, state, memory, trace, unit, w, pc, now, record)
         else:
-            feedback = core.launch[L_WAVE_FEEDBACK] & 6
+            feedback = core.launch[L_WAVE_FEEDBACK] & (MISSED | FILLED)
             missed = memory.counters[_LOOKUPS] - memory.counters[_HITS]
             done, taken = global_access(core, paths, functions, state, memory, trace, unit, w, pc, now, record)
             if feedback != 0 and memory.counters[_LOOKUPS] - memory.counters[_HITS] > missed:
                 slot = w - g * core.unit_int[tab.SLOTS]
-                if feedback & 2:
-                    note_event(core, functions, state, g, slot, memory.lines[0], now)
-                if feedback & 4:
-                    note_event(core, functions, state, g, slot, -2 - memory.lines[0], done)
+                if feedback & MISSED:
+                    note_event(core, functions, state, g, slot, memory.lines[0], now, MISSED)
+                if feedback & FILLED:
+                    note_event(core, functions, state, g, slot, memory.lines[0], done, FILLED)
     position = state.schedulers[g, S_QUEUE]
     state.queue[g, position] = taken
     state.schedulers[g, S_QUEUE] = position + 1 if position + 1 < state.queue.shape[1] else 0
@@ -252,8 +252,8 @@ def turn(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: 
         scheduler[S_LAST] = slot
         issued += 1
         scheduler[S_NOW] = INFINITY
-        if core.launch[L_WAVE_FEEDBACK] & 1:
-            note_event(core, functions, state, g, slot, -1, now)
+        if core.launch[L_WAVE_FEEDBACK] & ISSUED:
+            note_event(core, functions, state, g, slot, -1, now, ISSUED)
         issue(core, paths, functions, state, memory, trace, unit, g, base + slot, now)
         if state.scalars[STARVED] > 0:
             code = tab.NEED_TRACE

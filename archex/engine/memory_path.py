@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import count
 from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, home_partition, locate, touch
 from archex.engine.dram import dram_read, dram_write
+from archex.engine.policies import FILLED_SET, HIT
 from archex.engine.servers import wait
 from archex.engine.state import (
     COPIED,
@@ -181,7 +182,7 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
                 status &= ~COPIED
             memory.status[entry] = status | mask | (0 if through else mask << DIRTY_SHIFT)
             touch(memory.scalars, memory.used, entry)
-            feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, 1)
+            feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, HIT)
             if not through:
                 return delay
             above = level
@@ -196,7 +197,7 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
         memory.tags[entry] = line
         memory.status[entry] = mask | (0 if through else mask << DIRTY_SHIFT)
         touch(memory.scalars, memory.used, entry)
-        feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, 2)
+        feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, FILLED_SET)
         above = level
         if through:
             continue
@@ -214,7 +215,7 @@ def make_room(paths: Any, functions: Any, memory: Any, unit: int, level: int, fi
     old, old_dirty = memory.tags[entry], dirty_sectors(memory.status[entry])
     memory.tags[entry] = line
     memory.status[entry] = 0
-    feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, 2)
+    feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, FILLED_SET)
     if old != -1 and old_dirty != 0:
         write_line(paths, functions, memory, unit, level, old, old_dirty, now)
     return entry
@@ -283,7 +284,7 @@ def read_line(paths: Any, functions: Any, memory: Any, unit: int, line: int, mas
                     delay += wait(memory.servers, server, now, cost)
                     touch(memory.scalars, memory.used, entry)
                     feedback(
-                        paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, near_first, entry, 1
+                        paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, near_first, entry, HIT
                     )
                     if mask & ~status:
                         arrived = max(arrived, status >> FILL_SHIFT)
@@ -309,7 +310,7 @@ def read_line(paths: Any, functions: Any, memory: Any, unit: int, line: int, mas
             if entry < 0:
                 entry = make_room(paths, functions, memory, unit, level, first, line, now)
             else:
-                feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, 1)
+                feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, HIT)
             touch(memory.scalars, memory.used, entry)
             if atomic:
                 status |= mask << DIRTY_SHIFT

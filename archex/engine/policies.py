@@ -121,7 +121,7 @@ def signature(kind: str) -> Any:
         "int64[]": ints,
         "float64[]": floats,
         "WaveView": types.NamedTuple((i64, ints, i64, i64, i64, i64), WaveView),
-        "Event": types.NamedTuple((i64, i64, i64, i64), Event),
+        "Event": types.NamedUniTuple(i64, 4, Event),
         "SetView": types.NamedTuple((i64, i64, ints, i64, i64, i64), SetView),
         "Access": types.NamedTuple((ints, i64, i64, i64), Access),
         "PlaceView": types.NamedTuple((ints, ints, ints, i64, i64, i64), PlaceView),

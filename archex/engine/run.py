@@ -22,6 +22,7 @@ import numpy as np
 from archex.base import layout as lay
 from archex.base.jit import COMPILED, jit
 from archex.engine import tables as tab
+from archex.engine.bundle import bundle
 from archex.engine.core import Trace, run_core
 from archex.engine.policies import ARGUMENTS, RESULTS, Policies, PolicyError, function_type
 from archex.engine.state import (
@@ -55,51 +56,22 @@ from archex.engine.state import (
 )
 
 _SINGLE = ("pick_wave", "note_wave", "coalesce", "access_cycles", "map_address", "place_workgroup")
-_PER_LEVEL = (("set_index", "set_index"), ("pick_victim", "pick_victim"), ("note_set", "note_set"))
+_PER_LEVEL = ("set_index", "pick_victim", "note_set")
 
 
 @functools.cache
-def compiled_core(levels: int) -> Callable[..., int]:
+def compiled_core(*bundles: Any, levels: int) -> Callable[..., int]:
     """The main loop, compiled once for a number of cache levels (or as it is)."""
     if not COMPILED:
         return run_core
     import numba
     from numba import types
 
-    from archex.engine.state import Core, Paths, State
-
-    def tuple_of(kind: Any, dtypes: dict[str, Any]) -> Any:
-        return types.NamedTuple([dtypes[name] for name in kind._fields], kind)
-
-    arrays = _array_types()
     singles = [function_type(kind) for kind in _SINGLE]
-    per_level = [types.UniTuple(function_type(kind), levels) for kind, _ in _PER_LEVEL]
-    trace = types.NamedTuple(
-        (types.Array(types.int32, 3, "C"), types.Array(types.int64, 3, "C"), types.Array(types.int64, 3, "C"), types.Array(types.int64, 2, "C")), Trace
-    )
-    signature = types.int64(
-        tuple_of(Core, arrays["core"]), tuple_of(Paths, arrays["paths"]), tuple_of(State, arrays["state"]), tuple_of(Memory, arrays["memory"]),
-        trace, *singles, *per_level,
-    )  # fmt: skip
+    per_level = [types.UniTuple(function_type(kind), levels) for kind in _PER_LEVEL]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
-        return jit(signature)(run_core.py_func)  # type: ignore[no-any-return]
-
-
-#: array types by tuple and field, learnt from the first engine made (they never differ)
-_learnt: dict[str, dict[str, Any]] = {}
-
-
-def _array_types() -> dict[str, dict[str, Any]]:
-    return _learnt
-
-
-def _learn(**tuples: Any) -> None:
-    if not _learnt:
-        import numba
-
-        for name, value in tuples.items():
-            _learnt[name] = {field: numba.typeof(array) for field, array in value._asdict().items()}
+        return jit(signature=types.int64(*bundles, *singles, *per_level), _nrt=False, no_cfunc_wrapper=True)(run_core.py_func)  # type: ignore[no-any-return]
 
 
 class Engine:
@@ -119,9 +91,8 @@ class Engine:
         self.state = allocate(self.core, sizes, policies, self.slots)
         self.memory = allocate_memory(self.paths, sizes, policies, self.state, caches)
         self._used = np.zeros(self.slots, bool)
-        if COMPILED:
-            _learn(core=self.core, paths=self.paths, state=self.state, memory=self.memory)
-        self._core = compiled_core(len(tables.levels))
+        self._bundles = [bundle(part) for part in (self.core, self.paths, self.state, self.memory, self.trace)]
+        self._core = compiled_core(*(part.kind for part in self._bundles) if COMPILED else (), levels=len(tables.levels))
 
     @property
     def now(self) -> int:
@@ -150,8 +121,8 @@ class Engine:
         p = self.policies
         code = int(
             self._core(
-                self.core, self.paths, self.state, self.memory, self.trace, p.pick_wave, p.note_wave, p.coalesce, p.access_cycles,
-                p.map_address, p.place_workgroup, p.set_index, p.pick_victim, p.note_set,
+                *self._bundles, p.pick_wave, p.note_wave, p.coalesce, p.access_cycles, p.map_address, p.place_workgroup,
+                p.set_index, p.pick_victim, p.note_set,
             )
         )  # fmt: skip
         if code == tab.BAD_POLICY:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 
 LAST = 0  # latest arrival seen
 BACKLOG = 1  # cycles of work ahead at that time

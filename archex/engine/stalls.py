@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.state import (
     TOKEN_FIXED,

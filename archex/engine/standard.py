@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine.bits import lowest, mix
 
 

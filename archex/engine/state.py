@@ -114,6 +114,7 @@ STOP_WORKGROUPS = 14
 FINISHED_GROUPS = 15
 FIRST_FILL = 16  # starts before slots are re-used
 FAULT_VALUE = 17
+DISPATCHED = 18  # end of the quantum the dispatcher has served
 SCALARS = 24
 
 # --- clocks (float64)
@@ -392,7 +393,8 @@ def prepare(
     dram_int[[DI_BANKS, DI_ROW, DI_ACCESS, DI_BATCH, DI_CHANNELS, DI_CHUNK]] = [max(int(dram[column]), 1) for column in sizes]
     launch = np.zeros(LAUNCH_COLUMNS, np.int64)
     launch[[L_WORKGROUPS, L_WAVES, L_PER_UNIT, L_THREADS]] = geometry
-    launch[L_PRIVATE], launch[L_QUANTUM], launch[L_PIPES] = program.private_bytes, 64, len(tables.pipes)
+    launch[L_PRIVATE], launch[L_PIPES] = program.private_bytes, len(tables.pipes)
+    launch[L_QUANTUM] = min(max(int(tables.device[tab.RELAUNCH_CYCLES]), 16), 64)
     launch[L_STANDARD], launch[L_WAVE_FEEDBACK], launch[L_WAVE_STATE] = policies.coalesce_standard, policies.wave_feedback, policies.wave_state
     launch[L_WIDTH] = int(tables.device[tab.WAVE_WIDTH])
 

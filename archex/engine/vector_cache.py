@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.base.jit import jit
+from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import count
 from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, locate, touch
 from archex.engine.memory_path import expect, read_lines, settle, write_line
+from archex.engine.policies import FILLED_SET, HIT
 from archex.engine.state import (
     DIRTY_SHIFT,
     FILL_SHIFT,
@@ -35,7 +36,8 @@ def catch_up(units: Any, pending: Any, unit: int, bucket: int) -> None:
     """Retire the misses that complete before `bucket`."""
     reached = units[unit, U_PENDING_TIME]
     if bucket - reached >= PENDING_BUCKETS:
-        pending[unit, :] = 0
+        for place in range(PENDING_BUCKETS):
+            pending[unit, place] = 0
         units[unit, U_PENDING] = 0
         reached = bucket
     while reached < bucket and units[unit, U_PENDING] > 0:
@@ -92,7 +94,7 @@ def look_up(paths: Any, functions: Any, memory: Any, unit: int, lines: int, star
             memory.counters[_HITS] += count(there)
             memory.status[entry] = status
             touch(memory.scalars, memory.used, entry)
-            feedback(levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, 0, first, entry, 1)
+            feedback(levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, 0, first, entry, HIT)
             missing = want & ~there
             if missing == 0:
                 memory.sectors[k] = 0
@@ -112,7 +114,7 @@ def look_up(paths: Any, functions: Any, memory: Any, unit: int, lines: int, star
             memory.tags[entry] = line
             memory.status[entry] = 0
             touch(memory.scalars, memory.used, entry)
-            feedback(levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, 0, first, entry, 2)
+            feedback(levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, 0, first, entry, FILLED_SET)
         memory.places[k] = entry
         misses += 1
     return misses
