@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from archex.programs import graph
 from archex.programs.clean.fold import evaluate
-from archex.programs.clean.simplify import simplify
+from archex.programs.clean.rules import simplify
 from archex.programs.ir import Function, Immediate, Operand, Operation, Register, Special
 from archex.programs.operands import is_pure, substitute
 from archex.programs.types import BITS
