@@ -1,0 +1,108 @@
+"""What a simulated launch came to, and the columns it gives.
+
+In: cycles and counters of the simulated part, how much the whole is. Out: the columns of a row; counters of a sampled launch are scaled
+by the wave-instructions they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from archex.engine import tables
+
+#: Columns that are counters of the engine as they are.
+_COUNTED = (
+    "wave_instructions", "lane_instructions", "matrix_instructions", "dram_read_bytes", "dram_write_bytes", "l2_read_sectors",
+    "l2_write_sectors", "global_load_requests", "global_load_sectors", "global_store_requests", "global_store_sectors",
+    "private_load_requests", "private_store_requests", "local_memory_wavefronts", "local_memory_conflicts",
+)  # fmt: skip
+_SHARES = (
+    ("vector_cache_hit_pct", "vector_cache_hits", "vector_cache_lookups"),
+    ("l2_hit_pct", "l2_hits", "l2_lookups"),
+    ("memory_side_cache_hit_pct", "memory_side_cache_hits", "memory_side_cache_lookups"),
+)
+_STALL = "stall_"
+#: A resource used more than this is what limits a launch; below it, what its waves wait for most.
+_BUSY = 0.6
+
+
+@attrs.define
+class Outcome:
+    """One launch. `simulated`, `total`: wave-instructions simulated and in all; `doubt`: relative error the extrapolation may have."""
+
+    launch: Any
+    machine: Any
+    held: Any
+    plan: Any
+    work: Any
+    resident: int
+    assumed: tuple[str, ...] = ()
+    counters: dict[str, float] = attrs.field(factory=dict)
+    cycles: float = 0.0
+    simulated: float = 0.0
+    total: float = 0.0
+    doubt: float = 0.0
+    compile_seconds: float = 0.0
+    trace_seconds: float = 0.0
+    simulate_seconds: float = 0.0
+
+    def finish(self, cycles: float, simulated: float, total: float, doubt: float) -> None:
+        """Set the result and scale the counters to the whole launch."""
+        self.cycles, self.simulated, self.total, self.doubt = cycles, simulated, total, doubt
+        scale = total / simulated if simulated else 1.0
+        if scale != 1.0:
+            self.counters = {name: value * scale for name, value in self.counters.items()}
+
+
+def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repeat: int) -> dict[str, Any]:
+    """The columns of one launch, or of several run back to back (times and counters summed, shares by weight)."""
+    first = outcomes[0]
+    sums = {name: sum(o.counters[name] for o in outcomes) for name in first.counters}
+    cycles = sum(o.cycles for o in outcomes)
+    issued = max(sums["wave_instructions"], 1)
+    unit = device.spec["compute_unit"]
+    fixed = float(device.tables.device[[tables.LAUNCH_CYCLES, tables.DRAIN_CYCLES]].sum())
+    row: dict[str, Any] = {name: sums[name] for name in _COUNTED}
+    row |= {name: 100.0 * sums[hits] / sums[lookups] if sums[lookups] else None for name, hits, lookups in _SHARES}
+    row |= {name: sums[name] / issued for name in sums if name.startswith(_STALL) and name != "stall_selected"}
+    gap = device.launch_gap_cycles if repeat > 1 else 0.0
+    row |= {
+        "cycles": cycles,
+        "launch_drain_cycles": fixed * len(outcomes),
+        "time_ns": 1e9 * (cycles + gap) / device.clock_hz,
+        "clock_hz": device.clock_hz,
+        "sampled_fraction": sum(o.simulated for o in outcomes) / max(sum(o.total for o in outcomes), 1),
+        "error_bound": sum(o.doubt * o.cycles for o in outcomes) / cycles,
+        "assumptions": "; ".join(dict.fromkeys(a for o in outcomes for a in o.assumed)) or None,
+        "issue_active_pct": 100.0 * sums["issue_slots_used"] / (cycles * unit.count * unit.schedulers),
+        "occupancy_pct": 100.0 * sums["resident_wave_cycles"] / (cycles * unit.count * unit.waves),
+        "occupancy_limiter": first.held.limiter(first.work.workgroups, unit.count),
+        "registers_per_thread": first.machine.registers_per_thread,
+        "spill_bytes": first.machine.spill_bytes,
+        "simulate_seconds": sum(o.simulate_seconds for o in outcomes),
+        "trace_seconds": sum(o.trace_seconds for o in outcomes),
+        "compile_seconds": sum(o.compile_seconds for o in outcomes),
+    }
+    moved = sums["dram_read_bytes"] + sums["dram_write_bytes"]
+    busy = {
+        "memory_bandwidth": moved / (cycles * device.tables.dram[tables.DRAM_BYTES]),
+        "issue": row["issue_active_pct"] / 100.0,
+    }
+    row["bandwidth_pct"] = 100.0 * busy["memory_bandwidth"]
+    if flops is not None:
+        row["flops"] = flops
+        row["arithmetic_intensity"] = flops / moved if moved else None
+    row["limiter"] = _limiter(busy, row)
+    return row
+
+
+def _limiter(busy: dict[str, float], row: dict[str, Any]) -> str:
+    """The busiest resource if it is busy, else the stall that most waves are in."""
+    name = max(busy, key=lambda key: busy[key])
+    if busy[name] >= _BUSY:
+        return name
+    stalls = {key: value for key, value in row.items() if key.startswith(_STALL) and key != "stall_not_selected" and value is not None}
+    return max(stalls, key=lambda key: stalls[key])
