@@ -261,7 +261,9 @@ class Emitter:
         return found
 
     def _constant(self, bits: int) -> Value:
-        key = Named("constant", bits, 8 if bits >> 32 else 4, self.facts.home[self.block])
+        # A pair of registers for a wide constant is too dear to keep through a loop.
+        wide = bits >> 32 != 0
+        key = Named("constant", bits, 8 if wide else 4, self.block if wide else self.facts.home[self.block])
         return self._outside(key, "")
 
     def _read(self, ref: Ref, name: str) -> Value | None:

@@ -21,7 +21,7 @@ from archex.lowering.merge import merge_accesses
 from archex.lowering.rules import Rules
 from archex.lowering.scalar import scalar_registers
 from archex.lowering.schedule import schedule
-from archex.lowering.spill import spill
+from archex.lowering.spill import Passing, spill
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.programs.ir import Function
 
@@ -59,15 +59,15 @@ def lower(function: Function, spec: InstructionSetSpec, timings: Mapping[str, Ti
     blocks = nodes_of(known, rules)
     latency = {name: timing.latency for name, timing in timings.items()}
     budget = (registers or 255) - spec.reserved_registers
-    ordered, peaks = _schedule(known, blocks, latency, budget)
+    ordered, peaks, passing = _schedule(known, blocks, latency, budget)
     demand = max(peaks, default=0) + spec.reserved_registers
     spilled = 0
-    if max(peaks, default=0) > budget:
-        ordered, spilled = spill(known, ordered, peaks, budget, spec)
+    if registers and max(peaks, default=0) > budget:
+        ordered, spilled = spill(known, ordered, passing, budget)
     code_order = diverge.order(known)
     code, start, tokens = encode(ordered, code_order, timings, spec.instruction_bytes)
     records = np.array([sum(operation.memory_slot >= 0 for operation in block.operations) for block in function.blocks], np.int32)
-    used = registers or min(255, -(-demand // 8) * 8)
+    used = registers if registers and registers < 255 else min(255, -(-demand // 8) * 8)
     return WaveProgram(
         function.name, code, start, records, tokens, len(code) * spec.instruction_bytes, function.private_bytes + spilled, used, spilled, demand,
         tuple(tuple(node.name for node in nodes) for nodes in ordered),
@@ -117,8 +117,8 @@ def _jumps(known: Facts, blocks: list[list[Node]]) -> None:
             nodes.append(Node("branch", [], [], last, ends=True))
 
 
-def _schedule(known: Facts, blocks: list[list[Node]], latency: dict[str, float], budget: int) -> tuple[list[list[Node]], list[int]]:
-    ordered, peaks = [], []
+def _schedule(known: Facts, blocks: list[list[Node]], latency: dict[str, float], budget: int) -> tuple[list[list[Node]], list[int], list[Passing]]:
+    ordered, peaks, passing = [], [], []
     dtypes = known.function.register_dtypes
     outside = _outside_spans(known, blocks)
     for index, nodes in enumerate(blocks):
@@ -127,10 +127,11 @@ def _schedule(known: Facts, blocks: list[list[Node]], latency: dict[str, float],
         taken = sum(words(dtypes[register]) for register in (known.live_in[index] & known.live_out[index]) - touched)
         outlive = {value for node in nodes for value in (*node.reads, *node.writes) if set(value.registers) & known.live_out[index]}
         through, here = outside[index]
+        passing.append(Passing(taken + through, outlive | here))
         order, peak = schedule(nodes, latency, taken + through, budget, outlive | here)
         ordered.append(order)
         peaks.append(peak)
-    return ordered, peaks
+    return ordered, peaks, passing
 
 
 def _outside_spans(known: Facts, blocks: list[list[Node]]) -> list[tuple[int, set[Value]]]:

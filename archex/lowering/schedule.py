@@ -36,24 +36,54 @@ def is_wall(node: Node) -> bool:
 
 
 def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
-    """Order `nodes`; `taken` registers hold values that only pass through; `outlive`: values needed after the block."""
+    """Order `nodes`; `taken` registers hold values that only pass through; `outlive`: values needed after the block.
+
+    Eager first; where that overflows, again with ever less room for values made early, at last in the program's order.
+    """
+    best: tuple[list[Node], int] | None = None
+    for room in (budget, budget - 2, budget - 4, budget - 8, budget - 12, budget - 16, budget - 24, 0):
+        if room < 0:
+            continue
+        order, most = _attempt(nodes, latency, taken, room, outlive)
+        if best is None or most < best[1]:
+            best = order, most
+        if most <= budget:
+            return order, most
+    most = max([taken, *profile(nodes, taken, outlive)])
+    assert best is not None
+    return best if best[1] <= most else (list(nodes), most)
+
+
+def _attempt(nodes: list[Node], latency: dict[str, float], taken: int, room: int, outlive: set[Value]) -> tuple[list[Node], int]:
     order: list[Node] = []
     remaining = _use_counts(nodes, outlive)
-    live = {value for node in nodes for value in node.reads if not any(value in other.writes for other in nodes)} if len(nodes) < 40 else _entering(nodes)
+    live = _entering(nodes)
     most = taken + sum(value.words for value in live)
     segment: list[Node] = []
-    for node in [*nodes, None]:
-        if node is not None and not is_wall(node):
-            segment.append(node)
-            continue
-        if node is not None:
-            segment.append(node)
-        if segment:
-            done, peak = _segment(segment, latency, taken, budget, remaining, live)
+    for node in nodes:
+        segment.append(node)
+        if is_wall(node):
+            done, peak = _segment(segment, latency, taken, room, remaining, live)
             order += done
             most = max(most, peak)
-        segment = []
+            segment = []
+    if segment:
+        done, peak = _segment(segment, latency, taken, room, remaining, live)
+        order += done
+        most = max(most, peak)
     return order, most
+
+
+def profile(nodes: list[Node], taken: int, outlive: set[Value]) -> list[int]:
+    """Registers live behind each node, in the order given."""
+    remaining = _use_counts(nodes, outlive)
+    live = _entering(nodes)
+    held = taken + sum(value.words for value in live)
+    found = []
+    for node in nodes:
+        held += _issue(node, remaining, live)
+        found.append(held)
+    return found
 
 
 def _entering(nodes: list[Node]) -> set[Value]:
@@ -88,19 +118,11 @@ def _segment(
     most = held
     while waiting:
         at_time = [task for task in waiting if task.ready <= cycle]
-        choices = at_time or waiting
-        best = None
-        if held >= budget:
-            # Too full: whatever frees most, then the oldest.
-            best = min(waiting, key=lambda task: (_growth(task.node, remaining, live), task.place))
-        if best is None:
-            if at_time:
-                best = max(at_time, key=lambda task: (task.height, -task.place))
-                growth = _growth(best.node, remaining, live)
-                if held + growth > budget:
-                    best = min(choices, key=lambda task: (_growth(task.node, remaining, live), task.place))
-            else:
-                best = min(waiting, key=lambda task: (task.ready, -task.height, task.place))
+        best = max(at_time, key=lambda task: (task.height, -task.place)) if at_time else min(waiting, key=lambda task: (task.ready, -task.height, task.place))
+        if held + _growth(best.node, remaining, live) > budget or held >= budget:
+            # Too full: whatever frees registers, else what the program has next.
+            frees = [task for task in waiting if _growth(task.node, remaining, live) <= 0]
+            best = min(frees, key=lambda task: (_growth(task.node, remaining, live), task.place)) if frees else min(waiting, key=lambda task: task.place)
         waiting.remove(best)
         cycle = max(cycle, best.ready) + 1
         order.append(best.node)
