@@ -35,7 +35,26 @@ if COMPILED:
 
         return _types.int64(_types.int64), generate
 
+    @_intrinsic  # type: ignore[untyped-decorator]
+    def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+        """Ask the host for the cache line of a flat array's element; changes nothing."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            byte = _llvm.IntType(8).as_pointer()
+            flag = _llvm.IntType(32)
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+            kind = _llvm.FunctionType(_llvm.VoidType(), [byte, flag, flag, flag])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+            builder.call(function, [address, flag(0), flag(3), flag(1)])
+            return context.get_dummy_value()
+
+        return _types.void(array, _types.int64), generate
+
 else:
+
+    def prefetch(array: Any, index: Any) -> None:
+        """Ask the host for the cache line of a flat array's element; changes nothing."""
 
     def lowest(mask: Any) -> int:
         """Position of the lowest set bit (of a mask that is not 0)."""

@@ -1,7 +1,8 @@
 """One cache level: where a line lives, whether it is there, which line leaves.
 
-In: level, instance, partition, line number. Out: positions in the flat arrays `tags`, `status`, `used` of `state.Memory`.
-All levels lie behind one another in these arrays; a set is `ways` entries in a row.
+In: level, instance, partition, line number. Out: positions in the flat array `cells` of `state.Memory`. All levels lie behind
+one another; a set is `ways` tags, then as many counts of last use, then as many words of status, so that the host finds them
+close together: entry e has its tag at e, its last use at e + ways, its status at e + 2 x ways.
 """
 
 from __future__ import annotations
@@ -58,46 +59,44 @@ def locate(levels_int: Any, index_params: Any, set_index: Any, scalars: Any, lev
         scalars[FAULT_VALUE] = index
         index = 0
     unit = (instance * partitions + partition) * slices + which
-    return levels_int[level, I_BASE] + (unit * sets + index) * levels_int[level, I_WAYS], levels_int[level, I_SERVER] + unit
+    return levels_int[level, I_BASE] + (unit * sets + index) * 3 * levels_int[level, I_WAYS], levels_int[level, I_SERVER] + unit
 
 
 @jit
-def find(tags: Any, first: int, ways: int, line: int) -> int:
+def find(cells: Any, first: int, ways: int, line: int) -> int:
     """The entry that holds `line`, or -1."""
     found = -1
     for entry in range(first, first + ways):
-        if tags[entry] == line:
+        if cells[entry] == line:
             found = entry
     return found
 
 
 @jit
-def touch(scalars: Any, used: Any, entry: int) -> None:
+def touch(scalars: Any, cells: Any, entry: int, ways: int) -> None:
     """Mark an entry as used last."""
     scalars[USES] += 1
-    used[entry] = scalars[USES]
+    cells[entry + ways] = scalars[USES]
 
 
 @jit
-def feedback(levels_int: Any, note_set: Any, used: Any, set_state: Any, params: Any, level: int, first: int, entry: int, what: int) -> None:
+def feedback(levels_int: Any, note_set: Any, cells: Any, set_state: Any, params: Any, level: int, first: int, entry: int, what: int) -> None:
     """Tell a policy that asked for it of a HIT or a FILLED_SET."""
     if levels_int[level, I_FEEDBACK] & what:
         ways = levels_int[level, I_WAYS]
-        index = (first - levels_int[level, I_BASE]) // ways
-        note_set[level](SetView(first, ways, used, index, entry - first, what), set_state[level], params[level])
+        index = (first - levels_int[level, I_BASE]) // (3 * ways)
+        note_set[level](SetView(first + ways, ways, cells, index, entry - first, what), set_state[level], params[level])
 
 
 @jit
-def choose_entry(
-    levels_int: Any, pick_victim: Any, params: Any, tags: Any, used: Any, set_state: Any, scalars: Any, level: int, first: int
-) -> int:
+def choose_entry(levels_int: Any, pick_victim: Any, params: Any, cells: Any, set_state: Any, scalars: Any, level: int, first: int) -> int:
     """The entry a new line takes: an empty one, else the policy's choice."""
     ways = levels_int[level, I_WAYS]
-    empty = find(tags, first, ways, -1)
+    empty = find(cells, first, ways, -1)
     if empty >= 0:
         return empty
-    index = (first - levels_int[level, I_BASE]) // ways
-    way = pick_victim[level](SetView(first, ways, used, index, -1, 0), set_state[level], params[level])
+    index = (first - levels_int[level, I_BASE]) // (3 * ways)
+    way = pick_victim[level](SetView(first + ways, ways, cells, index, -1, 0), set_state[level], params[level])
     if way < 0 or way >= ways:
         scalars[FAULT] = FAULT_PICK_VICTIM
         scalars[FAULT_VALUE] = way

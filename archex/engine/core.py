@@ -47,6 +47,21 @@ class Functions(NamedTuple):
     note_set: Any
 
 
+class Links(NamedTuple):
+    """Steps of the memory path, compiled apart: linked into each other they would be compiled again at every level of calls."""
+
+    write_line: Any
+    read_line: Any
+
+
+class Calls(NamedTuple):
+    """Steps of an instruction, compiled apart."""
+
+    global_access: Any
+    local_access: Any
+    links: Any
+
+
 class Trace(NamedTuple):
     """The rings of `layout`."""
 
@@ -57,7 +72,7 @@ class Trace(NamedTuple):
 
 
 @jit
-def advance_unit(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, end: int) -> int:
+def advance_unit(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, end: int) -> int:
     """Run a compute unit until `end`; a return code."""
     schedulers = core.unit_int[tab.SCHEDULERS]
     first = unit * schedulers
@@ -69,7 +84,7 @@ def advance_unit(core: Any, paths: Any, functions: Any, state: Any, memory: Any,
         if now >= end:
             state.units[unit, U_NEXT] = now
             return tab.RUNNING
-        code = turn(core, paths, functions, state, memory, trace, unit, best)
+        code = turn(core, paths, functions, calls, state, memory, trace, unit, best)
         if code != tab.RUNNING:
             state.units[unit, U_NEXT] = now
             return code
@@ -78,12 +93,14 @@ def advance_unit(core: Any, paths: Any, functions: Any, state: Any, memory: Any,
 @jit
 def run_core(
     core: Any, paths: Any, state: Any, memory: Any, trace: Any, pick_wave: Any, note_wave: Any, coalesce: Any, access_cycles: Any,
-    map_address: Any, place_workgroup: Any, set_index: Any, pick_victim: Any, note_set: Any,
+    map_address: Any, place_workgroup: Any, set_index: Any, pick_victim: Any, note_set: Any, write_line: Any, read_line: Any,
+    global_access: Any, local_access: Any,
 ) -> int:  # fmt: skip
     """Go on until something is needed, a stop condition holds or the launch is over."""
     functions = in_frame(
         Functions(pick_wave, note_wave, coalesce, access_cycles, map_address, place_workgroup, set_index, pick_victim, note_set)
     )
+    calls = in_frame(Calls(global_access, local_access, in_frame(Links(write_line, read_line))))
     scalars = state.scalars
     units = state.units.shape[0]
     if scalars[STARVED] > 0:
@@ -99,7 +116,7 @@ def run_core(
             scalars[DISPATCHED] = end
         for unit in range(scalars[CURSOR], units):
             if state.units[unit, U_NEXT] < end:
-                code = advance_unit(core, paths, functions, state, memory, trace, unit, end)
+                code = advance_unit(core, paths, functions, calls, state, memory, trace, unit, end)
                 if code != tab.RUNNING:
                     scalars[CURSOR] = unit
                     return code

@@ -19,7 +19,6 @@ from archex.engine.addresses import (
     lines_of,
 )
 from archex.engine.bits import count
-from archex.engine.memory_path import read_line
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_ASYNC, W_CONTEXT, W_RETIRED, W_STORE
 from archex.engine.vector_cache import admit_store, load_lines, store_lines
 
@@ -87,7 +86,7 @@ def count_access(memory: Any, kind: int, lines: int, mask: int) -> None:
 
 
 @jit
-def atomic_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int, start: float, flags: int) -> tuple[float, float]:
+def atomic_lines(paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, flags: int) -> tuple[float, float]:
     """(completion, cycles the port stalls) of an atomic on each line, at the second level."""
     levels = paths.levels
     same = levels[1, tab.LEVEL_ATOMIC_FLOAT] if flags & lay.FLOAT_ATOMIC else levels[1, tab.LEVEL_ATOMIC_SAME]
@@ -97,7 +96,9 @@ def atomic_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int,
     for k in range(lines):
         now = start + k * each + stalled
         cost = max(levels[1, tab.LEVEL_ATOMIC_LEAST], same * memory.weights[k], levels[1, tab.LEVEL_ATOMIC_WORD] * memory.words[k])
-        done = read_line(paths, functions, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9))
+        done = links.read_line(
+            paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9)
+        )
         if limit > 0:
             stalled += admit_store(memory, unit, now, max(done - now - 0.5 * levels[1, tab.LEVEL_LATENCY], 0.0))
         latest = max(latest, done + stalled + same * (memory.weights[k] - 1))
@@ -106,10 +107,13 @@ def atomic_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int,
 
 @jit
 def global_access(
-    core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, record: Any
-) -> tuple[int, int]:
-    """Carry out a global or private access issued at `now`; (cycle of the result, cycle the port took it)."""
-    kind, base, stride, mask = record
+    core: Any, paths: Any, functions: Any, links: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int,
+    kind: int, base: int, stride: int, mask: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Carry out a global or private access issued at `now`, whose record is kind, base, stride, mask.
+
+    (cycle of the result, cycle the port took it).
+    """
     row = core.code[pc]
     what, bytes_of, flags = row[lay.KIND], max(row[lay.BYTES], 1), row[lay.FLAGS]
     width = core.launch[L_WIDTH]
@@ -144,7 +148,7 @@ def global_access(
     tags = (lines + rate - 1.0) // rate if rate > 0.0 else 1.0
     if store == 0:
         bypass = 1 if flags & lay.BYPASS else 0
-        done, stalled = load_lines(paths, functions, memory, unit, lines, start, bypass)
+        done, stalled = load_lines(paths, functions, links, memory, unit, lines, start, bypass)
         late = max(paths.levels[0, tab.LEVEL_TAG_EXTRA] * (tags - 1.0), paths.levels[0, tab.LEVEL_DATA_EXTRA] * (passes - 1))
         done += max(late - (lines - 1) / rate, 0.0) if rate > 0.0 else late
         state.ports[unit, port] = start + max(tags, float(passes)) + stalled
@@ -154,9 +158,9 @@ def global_access(
     held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines, float(passes), 1.0)
     if atomic:
         atomic_weights(memory, width, line, lines)
-        done, stalled = atomic_lines(paths, functions, memory, unit, lines, start, flags)
+        done, stalled = atomic_lines(paths, functions, links, memory, unit, lines, start, flags)
     else:
-        done, stalled = store_lines(paths, functions, memory, unit, lines, start, 1 if private else 0)
+        done, stalled = store_lines(paths, functions, links, memory, unit, lines, start, 1 if private else 0)
     left = start + held + stalled
     state.ports[unit, port] = left
     state.waves[w, W_STORE] = max(state.waves[w, W_STORE], int(left))

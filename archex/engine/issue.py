@@ -14,8 +14,8 @@ from archex.engine import tables as tab
 from archex.engine.bits import lowest
 from archex.engine.dispatch import begin_wave
 from archex.engine.fetch import constant_extra
-from archex.engine.global_memory import LOCAL_WINDOW, global_access, record_of
-from archex.engine.local_memory import cross_lane, local_access
+from archex.engine.global_memory import LOCAL_WINDOW, record_of
+from archex.engine.local_memory import cross_lane
 from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
 from archex.engine.stalls import busy_cycles, charge_issue
 from archex.engine.state import (
@@ -135,7 +135,7 @@ def note_event(core: Any, functions: Any, state: Any, g: int, slot: int, line: i
 
 @jit
 def memory_instruction(
-    core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int
+    core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int
 ) -> int:
     """Carry out a memory instruction; the cycle of its result. It occupies an entry of the scheduler's queue until the port takes it."""
     pc = state.waves[w, W_PC]
@@ -143,14 +143,16 @@ def memory_instruction(
     if kind == lay.CROSS_LANE:
         done, taken = cross_lane(core, state, unit, pc, now)
     else:
-        record = record_of(core, state, trace, w, pc)
+        record, base, stride, mask = record_of(core, state, trace, w, pc)
         local = kind == lay.LOCAL_LOAD or kind == lay.LOCAL_STORE or kind == lay.LOCAL_ATOMIC
-        if local or (record[0] == lay.AFFINE and record[1] >= LOCAL_WINDOW):
-            done, taken = local_access(core, functions, state, memory, trace, unit, w, pc, now, record)
+        if local or (record == lay.AFFINE and base >= LOCAL_WINDOW):
+            done, taken = calls.local_access(core, functions, state, memory, trace, unit, w, pc, now, record, base, stride, mask)
         else:
             feedback = core.launch[L_WAVE_FEEDBACK] & (MISSED | FILLED)
             missed = memory.counters[_LOOKUPS] - memory.counters[_HITS]
-            done, taken = global_access(core, paths, functions, state, memory, trace, unit, w, pc, now, record)
+            done, taken = calls.global_access(
+                core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now, record, base, stride, mask
+            )
             if feedback != 0 and memory.counters[_LOOKUPS] - memory.counters[_HITS] > missed:
                 slot = w - g * core.unit_int[tab.SLOTS]
                 if feedback & MISSED:
@@ -172,7 +174,7 @@ def hold_wave(wave: Any, until: int, reason: int) -> None:
 
 
 @jit
-def issue(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int) -> None:
+def issue(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int) -> None:
     """Issue wave w's instruction at `now` and find out when the next one can go."""
     wave = state.waves[w]
     pc = wave[W_PC]
@@ -189,7 +191,7 @@ def issue(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace:
     done = now + late + row[lay.LATENCY]
     if kind != lay.ARITHMETIC:
         if row[X_MEMORY] != 0:
-            done = memory_instruction(core, paths, functions, state, memory, trace, unit, g, w, now + late)
+            done = memory_instruction(core, paths, functions, calls, state, memory, trace, unit, g, w, now + late)
         elif kind == lay.CONSTANT_LOAD:
             done += constant_extra(core, state, unit, pc)
         elif kind == lay.FENCE:
@@ -221,7 +223,7 @@ def issue(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace:
 
 
 @jit
-def turn(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, g: int) -> int:
+def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, g: int) -> int:
     """One turn of scheduler g at its next cycle; a return code."""
     scheduler = state.schedulers[g]
     now = scheduler[S_NOW]
@@ -254,7 +256,7 @@ def turn(core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: 
         scheduler[S_NOW] = INFINITY
         if core.launch[L_WAVE_FEEDBACK] & ISSUED:
             note_event(core, functions, state, g, slot, -1, now, ISSUED)
-        issue(core, paths, functions, state, memory, trace, unit, g, base + slot, now)
+        issue(core, paths, functions, calls, state, memory, trace, unit, g, base + slot, now)
         if state.scalars[STARVED] > 0:
             code = tab.NEED_TRACE
             break

@@ -31,10 +31,10 @@ def latency_of(local_memory: Any, bytes_of: int) -> float:
 
 @jit
 def local_access(
-    core: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, record: Any
-) -> tuple[int, int]:
+    core: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int,
+    kind: int, base: int, stride: int, mask: int,
+) -> tuple[int, int]:  # fmt: skip
     """Carry out a local-memory access issued at `now`; (cycle of the result, cycle the port took it)."""
-    kind, base, stride, mask = record
     if kind == lay.NO_ACCESS:
         return now + 1, now
     row = core.code[pc]

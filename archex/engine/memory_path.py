@@ -165,24 +165,24 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
             delay += waited
         if level == 1:
             memory.counters[_L2_WRITE] += sectors
-        entry = find(memory.tags, first, row[I_WAYS], line)
+        entry = find(memory.cells, first, row[I_WAYS], line)
         note_lookup(memory.counters, level, sectors, sectors if entry >= 0 else 0)
         through = row[I_WRITE] != tab.WRITE_BACK
         if entry >= 0:
-            status = memory.status[entry]
+            status = memory.cells[entry + 2 * row[I_WAYS]]
             if status & COPIED:
                 for other in range(row[I_PARTITIONS]):
                     if other != partition:
                         copy_first, _ = locate(
                             paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, other, line
                         )
-                        copy = find(memory.tags, copy_first, row[I_WAYS], line)
+                        copy = find(memory.cells, copy_first, row[I_WAYS], line)
                         if copy >= 0:
-                            memory.tags[copy] = -1
+                            memory.cells[copy] = -1
                 status &= ~COPIED
-            memory.status[entry] = status | mask | (0 if through else mask << DIRTY_SHIFT)
-            touch(memory.scalars, memory.used, entry)
-            feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, HIT)
+            memory.cells[entry + 2 * row[I_WAYS]] = status | mask | (0 if through else mask << DIRTY_SHIFT)
+            touch(memory.scalars, memory.cells, entry, row[I_WAYS])
+            feedback(paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, first, entry, HIT)
             if not through:
                 return delay
             above = level
@@ -191,13 +191,13 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
             above = level
             continue
         entry = choose_entry(
-            paths.levels_int, functions.pick_victim, paths.victim_params, memory.tags, memory.used, memory.set_state, memory.scalars, level, first
+            paths.levels_int, functions.pick_victim, paths.victim_params, memory.cells, memory.set_state, memory.scalars, level, first
         )
-        old, old_dirty = memory.tags[entry], dirty_sectors(memory.status[entry])
-        memory.tags[entry] = line
-        memory.status[entry] = mask | (0 if through else mask << DIRTY_SHIFT)
-        touch(memory.scalars, memory.used, entry)
-        feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, FILLED_SET)
+        old, old_dirty = memory.cells[entry], dirty_sectors(memory.cells[entry + 2 * row[I_WAYS]])
+        memory.cells[entry] = line
+        memory.cells[entry + 2 * row[I_WAYS]] = mask | (0 if through else mask << DIRTY_SHIFT)
+        touch(memory.scalars, memory.cells, entry, row[I_WAYS])
+        feedback(paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, first, entry, FILLED_SET)
         above = level
         if through:
             continue
@@ -207,17 +207,19 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
 
 
 @jit
-def make_room(paths: Any, functions: Any, memory: Any, unit: int, level: int, first: int, line: int, now: float) -> int:
+def make_room(paths: Any, functions: Any, write_line: Any, memory: Any, unit: int, level: int, first: int, line: int, now: float) -> int:
     """Give `line` an entry in its set, writing back what leaves."""
+    row = paths.levels_int[level]
     entry = choose_entry(
-        paths.levels_int, functions.pick_victim, paths.victim_params, memory.tags, memory.used, memory.set_state, memory.scalars, level, first
+        paths.levels_int, functions.pick_victim, paths.victim_params, memory.cells, memory.set_state, memory.scalars, level, first
     )
-    old, old_dirty = memory.tags[entry], dirty_sectors(memory.status[entry])
-    memory.tags[entry] = line
-    memory.status[entry] = 0
-    feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, FILLED_SET)
+    old, old_dirty = memory.cells[entry], dirty_sectors(memory.cells[entry + 2 * row[I_WAYS]])
+    memory.cells[entry] = line
+    memory.cells[entry + 2 * row[I_WAYS]] = 0
+    feedback(paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, first, entry, FILLED_SET)
     if old != -1 and old_dirty != 0:
         write_line(paths, functions, memory, unit, level, old, old_dirty, now)
+    touch(memory.scalars, memory.cells, entry, row[I_WAYS])
     return entry
 
 
@@ -231,15 +233,17 @@ def settle(status: int, now: int) -> int:
 
 
 @jit
-def expect(memory: Any, entry: int, mask: int, completion: int) -> None:
-    """Sectors of an entry arrive at `completion`."""
-    status = memory.status[entry]
+def expect(cells: Any, place: int, mask: int, completion: int) -> None:
+    """Sectors of the entry whose status lies at `place` arrive at `completion`."""
+    status = cells[place]
     fill = max(status >> FILL_SHIFT, completion)
-    memory.status[entry] = (status & FLAG_MASK) | (mask << PENDING_SHIFT) | (fill << FILL_SHIFT)
+    cells[place] = (status & FLAG_MASK) | (mask << PENDING_SHIFT) | (fill << FILL_SHIFT)
 
 
 @jit
-def read_line(paths: Any, functions: Any, memory: Any, unit: int, line: int, mask: int, now: float, atomic_cost: float) -> float:
+def read_line(
+    paths: Any, functions: Any, write_line: Any, memory: Any, unit: int, line: int, mask: int, now: float, atomic_cost: float
+) -> float:
     """Completion of a read of sectors the vector cache lacks. With `atomic_cost` > 0 it is an atomic at the second level.
 
     An atomic holds the slice for its own cost, always at the line's home, and leaves the sectors dirty.
@@ -247,7 +251,7 @@ def read_line(paths: Any, functions: Any, memory: Any, unit: int, line: int, mas
     levels = paths.levels.shape[0]
     delay = 0.0
     completion = 0.0
-    # entries that will receive the data: at most two a level
+    # where the status of the entries that will receive the data lies: at most two a level
     entry_a, entry_b, entry_c, entry_d = -1, -1, -1, -1
     mask_a, mask_b, mask_c, mask_d = 0, 0, 0, 0
     level = 1
@@ -274,17 +278,17 @@ def read_line(paths: Any, functions: Any, memory: Any, unit: int, line: int, mas
         hit = False
         if near != home and not atomic:
             near_first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, near, line)
-            entry = find(memory.tags, near_first, row[I_WAYS], line)
+            entry = find(memory.cells, near_first, row[I_WAYS], line)
             if entry >= 0:
-                status = settle(memory.status[entry], moment)
-                memory.status[entry] = status
+                status = settle(memory.cells[entry + 2 * row[I_WAYS]], moment)
+                memory.cells[entry + 2 * row[I_WAYS]] = status
                 if mask & ~(status | (status >> PENDING_SHIFT)) & SECTOR_MASK == 0:
                     hit = True
                     cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
                     delay += wait(memory.servers, server, now, cost)
-                    touch(memory.scalars, memory.used, entry)
+                    touch(memory.scalars, memory.cells, entry, row[I_WAYS])
                     feedback(
-                        paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, near_first, entry, HIT
+                        paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, near_first, entry, HIT
                     )
                     if mask & ~status:
                         arrived = max(arrived, status >> FILL_SHIFT)
@@ -298,35 +302,35 @@ def read_line(paths: Any, functions: Any, memory: Any, unit: int, line: int, mas
             first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, home, line)
             cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
             delay += wait(memory.servers, server, now, atomic_cost if atomic else cost)
-            entry = find(memory.tags, first, row[I_WAYS], line)
+            entry = find(memory.cells, first, row[I_WAYS], line)
             status = 0
             if entry >= 0:
-                status = settle(memory.status[entry], moment)
+                status = settle(memory.cells[entry + 2 * row[I_WAYS]], moment)
                 held = mask & (status | (status >> PENDING_SHIFT)) & SECTOR_MASK
                 hit = held == mask
                 if held & ~status:
                     arrived = max(arrived, status >> FILL_SHIFT)
             missing = widen(mask & ~held, row[I_FETCH], row[I_WHOLE]) & ~(status | (status >> PENDING_SHIFT)) & SECTOR_MASK
             if entry < 0:
-                entry = make_room(paths, functions, memory, unit, level, first, line, now)
+                entry = make_room(paths, functions, write_line, memory, unit, level, first, line, now)
             else:
-                feedback(paths.levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, level, first, entry, HIT)
-            touch(memory.scalars, memory.used, entry)
+                feedback(paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, first, entry, HIT)
+            touch(memory.scalars, memory.cells, entry, row[I_WAYS])
             if atomic:
                 status |= mask << DIRTY_SHIFT
             copies = near != home and not atomic and row[I_COPY] != 0
-            memory.status[entry] = status | (COPIED if copies else 0)
+            memory.cells[entry + 2 * row[I_WAYS]] = status | (COPIED if copies else 0)
             if not hit:
                 entry_c, mask_c = entry_a, mask_a
-                entry_a, mask_a = entry, missing
+                entry_a, mask_a = entry + 2 * row[I_WAYS], missing
             if copies:
                 if near_first <= -2:
                     entry = -2 - near_first
                 else:
-                    entry = make_room(paths, functions, memory, unit, level, near_first, line, now)
-                touch(memory.scalars, memory.used, entry)
+                    entry = make_room(paths, functions, write_line, memory, unit, level, near_first, line, now)
+                touch(memory.scalars, memory.cells, entry, row[I_WAYS])
                 entry_d, mask_d = entry_b, mask_b
-                entry_b, mask_b = entry, mask | missing
+                entry_b, mask_b = entry + 2 * row[I_WAYS], mask | missing
             note_lookup(memory.counters, level, sectors, count(held))
             if not hit:
                 mask = missing
@@ -342,19 +346,12 @@ def read_line(paths: Any, functions: Any, memory: Any, unit: int, line: int, mas
     completion = max(completion, float(arrived))
     time = int(completion)
     if entry_a >= 0:
-        expect(memory, entry_a, mask_a, time)
+        expect(memory.cells, entry_a, mask_a, time)
     if entry_b >= 0:
-        expect(memory, entry_b, mask_b, time)
+        expect(memory.cells, entry_b, mask_b, time)
     if entry_c >= 0:
-        expect(memory, entry_c, mask_c, time)
+        expect(memory.cells, entry_c, mask_c, time)
     if entry_d >= 0:
-        expect(memory, entry_d, mask_d, time)
+        expect(memory.cells, entry_d, mask_d, time)
     return completion
 
-
-@jit
-def read_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int) -> None:
-    """Resolve the first `lines` requests of `memory.lines/sectors/times` (no sectors: nothing asked)."""
-    for k in range(lines):
-        if memory.sectors[k] != 0:
-            memory.times[k] = read_line(paths, functions, memory, unit, memory.lines[k], memory.sectors[k], memory.times[k], 0.0)

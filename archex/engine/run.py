@@ -22,20 +22,18 @@ import numpy as np
 from archex.base import layout as lay
 from archex.base.jit import COMPILED, jit
 from archex.engine import tables as tab
+from archex.engine import bundle as bundles
 from archex.engine.bundle import bundle
-from archex.engine.core import Trace, run_core
+from archex.engine.core import Functions, Links, Trace, run_core
+from archex.engine.global_memory import global_access
+from archex.engine.local_memory import local_access
+from archex.engine.memory_path import read_line, write_line
 from archex.engine.policies import ARGUMENTS, RESULTS, Policies, PolicyError, function_type
 from archex.engine.state import (
-    COPIED,
     DIRTY_SHIFT,
     FAULT,
     FAULT_VALUE,
     FREED,
-    I_BASE,
-    I_INSTANCES,
-    I_PARTITIONS,
-    I_SETS,
-    I_SLICES,
     I_WAYS,
     I_WHOLE,
     L_WAVES,
@@ -52,6 +50,7 @@ from archex.engine.state import (
     Memory,
     allocate,
     allocate_memory,
+    level_cells,
     prepare,
 )
 
@@ -60,18 +59,31 @@ _PER_LEVEL = ("set_index", "pick_victim", "note_set")
 
 
 @functools.cache
-def compiled_core(*bundles: Any, levels: int) -> Callable[..., int]:
-    """The main loop, compiled once for a number of cache levels (or as it is)."""
+def compiled_core(core: Any, paths: Any, state: Any, memory: Any, trace: Any, levels: int) -> tuple[Any, ...]:
+    """The main loop and the steps compiled apart from it, once for a number of cache levels (or as they are)."""
     if not COMPILED:
-        return run_core
+        return run_core, (write_line, read_line, global_access, local_access)
     import numba
     from numba import types
 
+    i64, f64 = types.int64, types.float64
+    pair = types.UniTuple(i64, 2)
     singles = [function_type(kind) for kind in _SINGLE]
     per_level = [types.UniTuple(function_type(kind), levels) for kind in _PER_LEVEL]
+    functions = bundles.BundleType(types.NamedTuple([*singles, *per_level], Functions), False)
+
+    def apart(function: Any, kind: Any) -> tuple[Any, Any]:
+        return jit(function.py_func, signature=kind, _nrt=False, no_cpython_wrapper=True), types.FunctionType(kind)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
-        return jit(signature=types.int64(*bundles, *singles, *per_level), _nrt=False, no_cfunc_wrapper=True)(run_core.py_func)  # type: ignore[no-any-return]
+        write, write_type = apart(write_line, f64(paths, functions, memory, i64, i64, i64, i64, f64))
+        read, read_type = apart(read_line, f64(paths, functions, write_type, memory, i64, i64, i64, f64, f64))
+        links = bundles.BundleType(types.NamedTuple([write_type, read_type], Links), False)
+        far, far_type = apart(global_access, pair(core, paths, functions, links, state, memory, trace, *[i64] * 8))
+        near, near_type = apart(local_access, pair(core, functions, state, memory, trace, *[i64] * 8))
+        kinds = (core, paths, state, memory, trace, *singles, *per_level, write_type, read_type, far_type, near_type)
+        return jit(run_core.py_func, signature=i64(*kinds), _nrt=False, no_cfunc_wrapper=True), (write, read, far, near)
 
 
 class Engine:
@@ -92,7 +104,7 @@ class Engine:
         self.memory = allocate_memory(self.paths, sizes, policies, self.state, caches)
         self._used = np.zeros(self.slots, bool)
         self._bundles = [bundle(part) for part in (self.core, self.paths, self.state, self.memory, self.trace)]
-        self._core = compiled_core(*(part.kind for part in self._bundles) if COMPILED else (), levels=len(tables.levels))
+        self._core, self._steps = compiled_core(*(getattr(part, "kind", None) for part in self._bundles), len(tables.levels))
 
     @property
     def now(self) -> int:
@@ -122,7 +134,7 @@ class Engine:
         code = int(
             self._core(
                 *self._bundles, p.pick_wave, p.note_wave, p.coalesce, p.access_cycles, p.map_address, p.place_workgroup,
-                p.set_index, p.pick_victim, p.note_set,
+                p.set_index, p.pick_victim, p.note_set, *self._steps,
             )
         )  # fmt: skip
         if code == tab.BAD_POLICY:
@@ -188,18 +200,13 @@ class Engine:
         Every `1 / filled`-th way is filled; they are older than anything that follows.
         """
         row = self.paths.levels_int[level]
-        sets = int(row[I_INSTANCES] * row[I_PARTITIONS] * row[I_SLICES] * row[I_SETS])
-        ways, base, whole = int(row[I_WAYS]), int(row[I_BASE]), int(row[I_WHOLE])
+        tags, used, status = level_cells(row, self.memory.cells)
+        ways, whole = int(row[I_WAYS]), int(row[I_WHOLE])
         held = round(filled * ways)
         marked = round(dirty * held)
-        lines = np.arange(sets * ways).reshape(sets, ways)
-        part = slice(base, base + sets * ways)
-        tags, status = self.memory.tags[part].reshape(sets, ways), self.memory.status[part].reshape(sets, ways)
-        tags[:, :held] = (1 << 50) + lines[:, :held]
+        tags[:, :held] = (1 << 50) + np.arange(tags.size).reshape(tags.shape)[:, :held]
         status[:, :held] = whole
         for way in range(held):  # dirty ways spread over the order of replacement
             if (way * marked) % held < marked:
                 status[:, way] = whole | (whole << DIRTY_SHIFT)
-        self.memory.status[part] &= ~COPIED
-        self.memory.used[part] = 0
-
+        used[:] = 0

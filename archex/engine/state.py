@@ -141,7 +141,7 @@ I_WAYS = 2
 I_SETS = 3
 I_SLICES = 4  # of one partition
 I_PARTITIONS = 5
-I_BASE = 6  # first line of the level in tags/status/used
+I_BASE = 6  # first word of the level in `cells`
 I_SERVER = 7  # first slice server
 I_PORT_READ = 8  # first port server (one an upstream unit), read; -1 none
 I_PORT_WRITE = 9
@@ -265,9 +265,7 @@ class Memory(NamedTuple):
     scalars: np.ndarray
     counters: np.ndarray
     units: np.ndarray
-    tags: np.ndarray
-    status: np.ndarray
-    used: np.ndarray
+    cells: np.ndarray  # int64: what every cache level holds, see `cache`
     servers: np.ndarray
     pending: np.ndarray  # int64[units, PENDING_BUCKETS]
     stores: np.ndarray  # float64[units, outstanding stores]
@@ -367,7 +365,7 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
         out[I_GROUP_WRITE] = servers.take(groups, row[tab.LEVEL_GROUP_WRITE])
         out[I_TOTAL_READ] = servers.take(instances, row[tab.LEVEL_TOTAL_READ])
         out[I_TOTAL_WRITE] = servers.take(instances, row[tab.LEVEL_TOTAL_WRITE])
-        base += instances * partitions * slices * int(out[I_SETS] * out[I_WAYS])
+        base += 3 * instances * partitions * slices * int(out[I_SETS] * out[I_WAYS])
     return numbers, base
 
 
@@ -466,23 +464,35 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
     units = len(state.units)
     outstanding = int(paths.levels[1, tab.LEVEL_PENDING_WRITES]) if len(paths.levels) > 1 else 0
     memory = Memory(
-        scalars=state.scalars, counters=state.counters, units=state.units, tags=ints(sizes["lines"], value=-1), status=ints(sizes["lines"]),
-        used=ints(sizes["lines"]), servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
+        scalars=state.scalars, counters=state.counters, units=state.units, cells=ints(sizes["lines"]), servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
         stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
         writes=ints(sizes["channels"]), pages=ints(max(int(paths.translation[tab.TRANSLATION_ENTRIES]), 1), value=-1),
         set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
         times=np.zeros(512), weights=ints(512), words=ints(512), addresses=ints(64), scratch=ints(SCRATCH),
         memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1),
     )  # fmt: skip
-    if previous is not None and previous.tags.shape == memory.tags.shape:
-        flags = previous.status & FLAG_MASK
-        arrived = (flags >> PENDING_SHIFT) & SECTOR_MASK
-        memory.tags[:] = previous.tags
-        memory.status[:] = (flags & ~(SECTOR_MASK << PENDING_SHIFT)) | arrived
-        memory.used[:] = previous.used
+    warm = previous is not None and previous.cells.shape == memory.cells.shape
+    for row in paths.levels_int:
+        tags, used, status = level_cells(row, memory.cells)
+        tags[:] = -1
+        if previous is not None and warm:
+            old_tags, old_used, old_status = level_cells(row, previous.cells)
+            flags = old_status & FLAG_MASK
+            arrived = (flags >> PENDING_SHIFT) & SECTOR_MASK
+            tags[:], used[:] = old_tags, old_used
+            status[:] = (flags & ~(SECTOR_MASK << PENDING_SHIFT)) | arrived
+    if previous is not None and warm:
         memory.scalars[USES] = previous.scalars[USES]
         memory.set_state[:] = previous.set_state
         memory.rows[:] = previous.rows
         if previous.pages.shape == memory.pages.shape:
             memory.pages[:] = previous.pages
     return memory
+
+
+def level_cells(row: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Views of a level's tags, last uses and status words, sets x ways each (`row` of levels_int)."""
+    sets = int(row[I_INSTANCES] * row[I_PARTITIONS] * row[I_SLICES] * row[I_SETS])
+    ways, base = int(row[I_WAYS]), int(row[I_BASE])
+    level = cells[base : base + 3 * sets * ways].reshape(sets, 3, ways)
+    return level[:, 0], level[:, 1], level[:, 2]

@@ -10,13 +10,15 @@ from typing import Any
 
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.bits import count
-from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, locate, touch
-from archex.engine.memory_path import expect, read_lines, settle, write_line
-from archex.engine.policies import FILLED_SET, HIT
+from archex.engine.bits import count, prefetch
+from archex.engine.cache import feedback, find, home_partition, locate, touch
+from archex.engine.memory_path import expect, make_room, settle
+from archex.engine.policies import HIT
 from archex.engine.state import (
     DIRTY_SHIFT,
     FILL_SHIFT,
+    I_LINE,
+    I_PARTITIONS,
     I_WAYS,
     PENDING_BUCKETS,
     PENDING_GRAIN,
@@ -65,7 +67,7 @@ def admit_miss(units: Any, pending: Any, unit: int, now: float, completion: floa
 
 
 @jit
-def look_up(paths: Any, functions: Any, memory: Any, unit: int, lines: int, start: float, bypass: int) -> int:
+def look_up(paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, bypass: int) -> int:
     """Look up a load's lines: `sectors` keeps what must be fetched, `times` the hit's completion or the request, `places` the entry.
 
     The number of lines with something to fetch.
@@ -87,14 +89,14 @@ def look_up(paths: Any, functions: Any, memory: Any, unit: int, lines: int, star
             misses += 1
             continue
         first, server = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
-        entry = find(memory.tags, first, ways, line)
+        entry = find(memory.cells, first, ways, line)
         if entry >= 0:
-            status = settle(memory.status[entry], int(now))
+            status = settle(memory.cells[entry + 2 * ways], int(now))
             there = want & (status | (status >> PENDING_SHIFT)) & SECTOR_MASK
             memory.counters[_HITS] += count(there)
-            memory.status[entry] = status
-            touch(memory.scalars, memory.used, entry)
-            feedback(levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, 0, first, entry, HIT)
+            memory.cells[entry + 2 * ways] = status
+            touch(memory.scalars, memory.cells, entry, ways)
+            feedback(levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, 0, first, entry, HIT)
             missing = want & ~there
             if missing == 0:
                 memory.sectors[k] = 0
@@ -105,28 +107,46 @@ def look_up(paths: Any, functions: Any, memory: Any, unit: int, lines: int, star
                 continue
             memory.sectors[k] = missing
         else:
-            entry = choose_entry(
-                levels_int, functions.pick_victim, paths.victim_params, memory.tags, memory.used, memory.set_state, memory.scalars, 0, first
-            )
-            old, old_dirty = memory.tags[entry], dirty_sectors(memory.status[entry])
-            if old != -1 and old_dirty != 0:
-                write_line(paths, functions, memory, unit, 0, old, old_dirty, now)
-            memory.tags[entry] = line
-            memory.status[entry] = 0
-            touch(memory.scalars, memory.used, entry)
-            feedback(levels_int, functions.note_set, memory.used, memory.set_state, paths.victim_params, 0, first, entry, FILLED_SET)
+            entry = make_room(paths, functions, links.write_line, memory, unit, 0, first, line, now)
         memory.places[k] = entry
         misses += 1
     return misses
 
 
 @jit
-def load_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int, start: float, bypass: int) -> tuple[float, float]:
+def look_ahead(paths: Any, functions: Any, memory: Any, unit: int, lines: int) -> None:
+    """Ask the host for the sets an access will look at, all at once: it waits for them in parallel instead of one by one."""
+    levels_int = paths.levels_int
+    same = levels_int[0, I_LINE] == levels_int[1, I_LINE]
+    partitions = levels_int[1, I_PARTITIONS]
+    near = paths.unit_partition[unit] if partitions > 1 else 0
+    for k in range(lines):
+        line = memory.lines[k]
+        for level in range(2 if same else 1):
+            instance = paths.level_instance[level, unit]
+            home = home_partition(partitions, line) if level > 0 else 0
+            places = 2 if level > 0 and home != near else 1
+            for copy in range(places):
+                part = near if copy > 0 else home
+                first, server = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, part, line)
+                for word in range(0, 3 * levels_int[level, I_WAYS], 8):
+                    prefetch(memory.cells, first + word)
+
+
+@jit
+def load_lines(paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, bypass: int) -> tuple[float, float]:
     """(completion of the last line, cycles the port stalls for a free miss entry)."""
-    misses = look_up(paths, functions, memory, unit, lines, start, bypass)
+    if lines > 2:
+        look_ahead(paths, functions, memory, unit, lines)
+    ways = paths.levels_int[0, I_WAYS]
+    misses = look_up(paths, functions, links, memory, unit, lines, start, bypass)
     stalled = 0.0
     if misses > 0:
-        read_lines(paths, functions, memory, unit, lines)
+        for k in range(lines):
+            if memory.sectors[k] != 0:
+                memory.times[k] = links.read_line(
+                    paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], memory.times[k], 0.0
+                )
         limit = int(paths.levels[0, tab.LEVEL_PENDING])
         rate = paths.levels[0, tab.LEVEL_LINES_PER_CYCLE]
         for k in range(lines):
@@ -136,8 +156,8 @@ def load_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int, s
                     stalled += admit_miss(memory.units, memory.pending, unit, now + stalled, memory.times[k] + stalled, limit)
                     memory.times[k] += stalled
                 entry = memory.places[k]
-                if entry >= 0 and memory.tags[entry] == memory.lines[k]:
-                    expect(memory, entry, memory.sectors[k], int(memory.times[k]))
+                if entry >= 0 and memory.cells[entry] == memory.lines[k]:
+                    expect(memory.cells, entry + 2 * ways, memory.sectors[k], int(memory.times[k]))
     latest = 0.0
     for k in range(lines):
         latest = max(latest, memory.times[k])
@@ -156,7 +176,7 @@ def admit_store(memory: Any, unit: int, now: float, transit: float) -> float:
 
 
 @jit
-def store_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int, start: float, private: int) -> tuple[float, float]:
+def store_lines(paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, private: int) -> tuple[float, float]:
     """(cycle the last line is accepted below, cycles the port stalls). Private lines may stay here until they are evicted."""
     levels_int, levels = paths.levels_int, paths.levels
     ways = levels_int[0, I_WAYS]
@@ -171,29 +191,20 @@ def store_lines(paths: Any, functions: Any, memory: Any, unit: int, lines: int, 
         line, mask = memory.lines[k], memory.sectors[k]
         now = start + k * each + stalled
         first, server = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
-        entry = find(memory.tags, first, ways, line)
+        entry = find(memory.cells, first, ways, line)
         if stay:
             if entry < 0:
-                entry = choose_entry(
-                    levels_int, functions.pick_victim, paths.victim_params, memory.tags, memory.used, memory.set_state, memory.scalars, 0, first
-                )
-                old, old_dirty = memory.tags[entry], dirty_sectors(memory.status[entry])
-                memory.tags[entry] = line
-                memory.status[entry] = 0
-                if old != -1 and old_dirty != 0:
-                    waited = write_line(paths, functions, memory, unit, 0, old, old_dirty, now)
-                    if limit > 0:
-                        stalled += admit_store(memory, unit, now, transit + waited)
-            memory.status[entry] |= mask | (mask << DIRTY_SHIFT)
-            touch(memory.scalars, memory.used, entry)
+                entry = make_room(paths, functions, links.write_line, memory, unit, 0, first, line, now)
+            memory.cells[entry + 2 * ways] |= mask | (mask << DIRTY_SHIFT)
+            touch(memory.scalars, memory.cells, entry, ways)
             latest = max(latest, now)
             continue
         if entry >= 0:
             if keep:
-                memory.status[entry] |= mask
+                memory.cells[entry + 2 * ways] |= mask
             else:
-                memory.tags[entry] = -1
-        waited = write_line(paths, functions, memory, unit, 0, line, mask, now)
+                memory.cells[entry] = -1
+        waited = links.write_line(paths, functions, memory, unit, 0, line, mask, now)
         if limit > 0:
             stalled += admit_store(memory, unit, now, transit + waited)
         latest = max(latest, start + k * each + stalled + transit + waited)
