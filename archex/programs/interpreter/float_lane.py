@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from archex.base.jit import jit, outlined
+from archex.programs.interpreter.double_lane import D_ADD, D_DIV, D_FMA, D_MUL, D_SQRT, directed
 from archex.programs.interpreter.rounding import (
     F64,
     NEAREST,
@@ -19,7 +20,6 @@ from archex.programs.interpreter.rounding import (
     mantissa_bits,
     nan_of,
     narrow,
-    step,
     widen,
 )
 from archex.programs.values import bits_of_f64, f64_of, fma64, odd_sum, toward_odd
@@ -74,34 +74,24 @@ def _quotient(x: Any, y: Any) -> Any:
 
 @jit
 def _double(op: Any, mode: Any, x: Any, y: Any, z: Any) -> Any:
-    """Double-precision arithmetic: nearest, then one step when the mode asks for it."""
+    """Double-precision arithmetic."""
+    if op == SUB:
+        y = -y
+    if mode != NEAREST and op <= RCP and op != RSQRT:
+        if op == RCP:
+            return directed(np.int64(D_DIV), mode, np.float64(1.0), x, z)
+        which = D_MUL if op == MUL else D_FMA if op == FMA else D_DIV if op == DIV else D_SQRT if op == SQRT else D_ADD
+        return directed(np.int64(which), mode, x, y, z)
     if op == ADD or op == SUB:
-        y = -y if op == SUB else y
-        s = x + y
-        if mode == NEAREST:
-            return s
-        part = s - x
-        return step(s, (x - (s - part)) + (y - part), mode)
+        return x + y
     if op == MUL:
-        s = x * y
-        return s if mode == NEAREST else step(s, fma64(x, y, -s), mode)
+        return x * y
     if op == FMA:
-        s = fma64(x, y, z)
-        if mode == NEAREST:
-            return s
-        high = x * y
-        low = fma64(x, y, -high)
-        return step(s, ((high - s) + z) + low, mode)
-    if op == DIV or op == RCP:
-        q = np.float64(1.0) / x if op == RCP else x / y
-        if mode == NEAREST or not np.isfinite(q):
-            return q
-        rest = -fma64(q, x, np.float64(-1.0)) if op == RCP else -fma64(q, y, -x)
-        divisor = x if op == RCP else y
-        return step(q, rest if divisor > 0 else -rest, mode)
+        return fma64(x, y, z)
+    if op == DIV:
+        return x / y
     if op == SQRT:
-        s = np.sqrt(x)
-        return s if mode == NEAREST or not np.isfinite(s) else step(s, -fma64(s, s, -x), mode)
+        return np.sqrt(x)
     return _function(op, x)
 
 

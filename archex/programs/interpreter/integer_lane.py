@@ -209,8 +209,8 @@ def _bitwise(op: Any, width: Any, signed: Any, mode: Any, a: Any, b: Any, c: Any
     if op == EXTRACT:
         return _extract(a, b, c, width, signed)
     if op == MASK:
-        position = b if mode == 0 else b & 31
-        length = c if mode == 0 else c & 31
+        position = a if mode == 0 else a & 31
+        length = b if mode == 0 else b & 31
         return np.int64(0) if position > 63 else low_bits(np.int64(-1), min(length, np.int64(64))) << position
     if op == POPCOUNT:
         return np.int64(popcount(a))
