@@ -87,13 +87,17 @@ def found(rows: pl.DataFrame, scheduler: str, policy: str) -> pl.DataFrame:
 
 
 def tuned(printed: str, folder: Path) -> None:
-    assert pl.read_parquet(folder / "hold/*.parquet")["device_fingerprint"].n_unique() == 3
+    assert pl.read_parquet(folder / "hold/*.parquet")["device_fingerprint"].n_unique() == 4
 
 
 def stopped(printed: str, folder: Path) -> None:
-    assert "scheduler.py(" in printed, f"the debugger did not stop in the policy:\n{printed}"
-    assert "pick_wave()" in printed
-    assert "0b" in printed
+    """The debugger stops in the policy and shows what it sees; the run goes on to the compiled run's result, to the bit."""
+    assert "Breakpoint 1 at" in printed
+    assert "0b" in printed, f"the debugger did not stop in the policy:\n{printed}"
+    plain = pl.read_parquet(folder / "stopped/*.parquet")
+    compiled = found(pl.read_parquet(folder / "duel/*.parquet"), "cache_conscious", "lru")
+    same = [name for name in plain.columns if name.startswith("stall_") or name in ("cycles", "wave_instructions", "vector_cache_hit_pct")]
+    assert plain.select(same).equals(compiled.select(same))
 
 
 def refused(printed: str, folder: Path) -> None:

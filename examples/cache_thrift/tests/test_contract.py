@@ -4,7 +4,7 @@ from cache_thrift import CacheConscious, SetDuelling
 
 class TestCacheConscious(WaveSchedulerContract):
     part = CacheConscious
-    spec = {"history": 8, "gain": 64, "hold": 128}
+    spec = {"history": 8, "gain": 64, "hold": 64}
 
 
 class TestSetDuelling(ReplacementContract):
