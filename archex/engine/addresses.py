@@ -12,6 +12,7 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine.bits import mix
+from archex.engine.bundle import whole
 from archex.engine.policies import Access
 from archex.engine.standard import bank_passes, bucket_of
 from archex.engine.state import FAULT, FAULT_VALUE, MEMO_ROWS
@@ -93,7 +94,9 @@ def lines_of(
         if stride == 0:
             return dense_lines(memory, base, bytes_of, line, sector)
         return affine_lines(memory, base, stride, mask, width, bytes_of, line, sector)
-    found = functions.coalesce(Access(memory.addresses, width, bytes_of, 0), line, sector, memory.lines, memory.sectors, memory.scratch)
+    found = functions.coalesce(
+        Access(whole(memory.addresses), width, bytes_of, 0), line, sector, whole(memory.lines), whole(memory.sectors), whole(memory.scratch)
+    )
     if found < 1 or found > 2 * width:
         memory.scalars[FAULT] = FAULT_COALESCE
         memory.scalars[FAULT_VALUE] = found
@@ -119,9 +122,9 @@ def cache_passes(memory: Any, params: Any, kind: int, base: int, stride: int, ma
         row = memo_row(memory, stride, mask, bytes_of, base % int(params[1]), store)
         if memory.memo[row, 4] < 0:
             expand_affine(memory, base, stride, mask, width)
-            memory.memo[row, 4] = _passes(Access(memory.addresses, width, bytes_of, store), memory.scratch, params)
+            memory.memo[row, 4] = _passes(Access(whole(memory.addresses), width, bytes_of, store), whole(memory.scratch), params)
         return memory.memo[row, 4]
-    return _passes(Access(memory.addresses, width, bytes_of, store), memory.scratch, params)
+    return _passes(Access(whole(memory.addresses), width, bytes_of, store), whole(memory.scratch), params)
 
 
 @jit
@@ -137,7 +140,7 @@ def local_passes(
         if passes > 0:
             return passes
         expand_affine(memory, base, stride, mask, width)
-    passes = functions.access_cycles(Access(memory.addresses, width, bytes_of, store), memory.scratch, params)
+    passes = functions.access_cycles(Access(whole(memory.addresses), width, bytes_of, store), whole(memory.scratch), whole(params))
     if passes < 1 or passes > 4096:
         memory.scalars[FAULT] = FAULT_ACCESS_CYCLES
         memory.scalars[FAULT_VALUE] = passes

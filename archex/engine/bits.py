@@ -42,7 +42,10 @@ if COMPILED:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             byte = _llvm.IntType(8).as_pointer()
             flag = _llvm.IntType(32)
-            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            if isinstance(array, _types.Array):
+                data = context.make_array(array)(context, builder, arguments[0]).data
+            else:  # a grid: its pointer comes first
+                data = builder.extract_value(arguments[0], 0)
             address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
             kind = _llvm.FunctionType(_llvm.VoidType(), [byte, flag, flag, flag])
             function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)

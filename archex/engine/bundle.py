@@ -1,24 +1,147 @@
-"""A named tuple of arrays as one pointer in compiled code.
+"""A named tuple of arrays as one pointer in compiled code, its arrays as plain grids of words.
 
-In: a NamedTuple of arrays. Out: an object that compiled functions take as an argument of one machine word and read by field name,
-as if it were the tuple. Tuples of dozens of arrays passed by value cost hundreds of words a call and make compilation slow.
-The fields never change while compiled code runs (their elements do), which the compiler is told. Interpreted, it is the tuple.
+In: a NamedTuple of contiguous arrays. Out: an object that compiled functions take as an argument of one machine word and read by
+field name, as if it were the tuple; a field `a` allows `a[i]`, `a[i, j]`, rows and `a.shape`, indices not negative. Tuples of
+dozens of arrays by value cost hundreds of words a call, and Python's negative indices a comparison an access; both make
+compilation slow. Interpreted, it is the tuple. With NUMBA_BOUNDSCHECK=1 the fields are ordinary, checked arrays.
 """
 
 from __future__ import annotations
 
+import operator
+import os
 from typing import Any
 
 import numpy as np
 
 from archex.base.jit import COMPILED
 
+CHECKED = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
+
 if COMPILED:
     from llvmlite import ir
     from numba import types
     from numba.core import cgutils
-    from numba.core.typing.templates import AttributeTemplate
-    from numba.extending import NativeValue, infer_getattr, intrinsic, lower_getattr_generic, models, register_model, typeof_impl, unbox
+    from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+    from numba.extending import NativeValue, intrinsic, lower_builtin, lower_getattr, lower_getattr_generic, models, register_model, typeof_impl, unbox
+
+    _WORD = ir.IntType(64)
+
+    class GridType(types.Type):  # type: ignore[misc]
+        """Elements in C order: a pointer and the extents."""
+
+        def __init__(self, dtype: Any, ndim: int) -> None:
+            self.dtype, self.ndim = dtype, ndim
+            super().__init__(name=f"Grid({dtype}, {ndim})")
+
+    @register_model(GridType)
+    class _GridModel(models.StructModel):  # type: ignore[misc]
+        def __init__(self, manager: Any, kind: Any) -> None:
+            members = [("data", types.CPointer(kind.dtype)), *((f"extent{k}", types.int64) for k in range(kind.ndim))]
+            super().__init__(manager, kind, members)
+
+    def _indices(grid: Any, index: Any) -> Any:
+        """(numba type of the index, result) of grid[index], or None."""
+        if not isinstance(grid, GridType):
+            return None
+        if isinstance(index, types.Integer):
+            number, kind = 1, types.int64
+        elif isinstance(index, types.BaseTuple) and all(isinstance(part, types.Integer) for part in index) and len(index) <= grid.ndim:
+            number, kind = len(index), types.UniTuple(types.int64, len(index))
+        else:
+            return None
+        return kind, grid.dtype if number == grid.ndim else GridType(grid.dtype, grid.ndim - number)
+
+    @infer_global(operator.getitem)
+    class _GetItem(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, arguments: Any, keywords: Any) -> Any:
+            found = _indices(*arguments)
+            return None if found is None else signature(found[1], arguments[0], found[0])
+
+    @infer_global(operator.setitem)
+    class _SetItem(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, arguments: Any, keywords: Any) -> Any:
+            found = _indices(*arguments[:2])
+            if found is None or isinstance(found[1], GridType):
+                return None
+            return signature(types.none, arguments[0], found[0], arguments[0].dtype)
+
+    def _place(context: Any, builder: Any, kind: Any, grid: Any, index_kind: Any, index: Any) -> tuple[Any, Any]:
+        """(pointer to the element or first element of a row, the grid's structure)."""
+        parts = cgutils.create_struct_proxy(kind)(context, builder, value=grid)
+        indices = cgutils.unpack_tuple(builder, index) if isinstance(index_kind, types.BaseTuple) else [index]
+        offset = indices[0]
+        for k in range(1, kind.ndim):
+            offset = builder.mul(offset, getattr(parts, f"extent{k}"))
+            if k < len(indices):
+                offset = builder.add(offset, indices[k])
+        return builder.gep(parts.data, [offset], inbounds=True), parts
+
+    @lower_builtin(operator.getitem, GridType, types.Any)  # type: ignore[untyped-decorator]
+    def _get(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        kind = sig.args[0]
+        pointer, parts = _place(context, builder, kind, arguments[0], sig.args[1], arguments[1])
+        if not isinstance(sig.return_type, GridType):
+            return builder.load(pointer)
+        row = cgutils.create_struct_proxy(sig.return_type)(context, builder)
+        row.data = pointer
+        skipped = kind.ndim - sig.return_type.ndim
+        for k in range(sig.return_type.ndim):
+            setattr(row, f"extent{k}", getattr(parts, f"extent{k + skipped}"))
+        return row._getvalue()
+
+    @lower_builtin(operator.setitem, GridType, types.Any, types.Any)  # type: ignore[untyped-decorator]
+    def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        pointer, _ = _place(context, builder, sig.args[0], arguments[0], sig.args[1], arguments[1])
+        builder.store(arguments[2], pointer)
+        return context.get_dummy_value()
+
+    @infer_getattr
+    class _GridAttributes(AttributeTemplate):  # type: ignore[misc]
+        key = GridType
+
+        def resolve_shape(self, kind: Any) -> Any:
+            return types.UniTuple(types.int64, kind.ndim)
+
+    @lower_getattr(GridType, "shape")  # type: ignore[untyped-decorator]
+    def _shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        parts = cgutils.create_struct_proxy(kind)(context, builder, value=value)
+        return cgutils.pack_array(builder, [getattr(parts, f"extent{k}") for k in range(kind.ndim)])
+
+    def _ordinary(context: Any, builder: Any, kind: Any, grid: Any, value: Any, begin: Any, count: Any) -> Any:
+        """An array of `count` elements from `begin` on, owned by nobody."""
+        if isinstance(grid, GridType):
+            parts = cgutils.create_struct_proxy(grid)(context, builder, value=value)
+            data, extent = parts.data, parts.extent0
+        else:
+            source = context.make_array(grid)(context, builder, value)
+            data, extent = source.data, source.nitems
+        count = extent if count is None else count
+        size = _WORD(context.get_abi_sizeof(context.get_data_type(grid.dtype)))
+        array = context.make_array(kind)(context, builder)
+        array.data = builder.gep(data, [begin])
+        array.shape, array.strides = cgutils.pack_array(builder, [count]), cgutils.pack_array(builder, [size])
+        array.nitems, array.itemsize = count, size
+        array.meminfo = array.parent = ir.Constant(ir.IntType(8).as_pointer(), None)
+        return array._getvalue()
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def segment(typing_context: Any, grid: Any, start: Any, length: Any) -> Any:
+        """Part of a one-dimensional grid as an ordinary array, for a policy."""
+
+        def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+            return _ordinary(context, builder, sig.return_type, grid, *arguments)
+
+        return types.Array(grid.dtype, 1, "C")(grid, types.int64, types.int64), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def whole(typing_context: Any, grid: Any) -> Any:
+        """A one-dimensional grid as an ordinary array, for a policy."""
+
+        def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+            return _ordinary(context, builder, sig.return_type, grid, arguments[0], _WORD(0), None)
+
+        return types.Array(grid.dtype, 1, "C")(grid), generate
 
     class BundleType(types.Type):  # type: ignore[misc]
         """A pointer to the words of `fields` (a numba NamedTuple type); `constant`: they never change under compiled code."""
@@ -44,16 +167,17 @@ if COMPILED:
     @lower_getattr_generic(BundleType)  # type: ignore[untyped-decorator]
     def _read_field(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
         index = kind.fields.fields.index(name)
-        words = context.get_value_type(kind.fields)
-        pointer = builder.bitcast(value, words.as_pointer())
+        pointer = builder.bitcast(value, context.get_value_type(kind.fields).as_pointer())
         place = cgutils.gep_inbounds(builder, pointer, 0, index)
-        loaded = builder.load(place)
-        if kind.constant:
-            loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
         field = kind.fields[index]
-        if context.enable_nrt:
-            context.nrt.incref(builder, field, loaded)
-        return loaded
+        if not kind.constant:
+            return builder.load(place)
+        parts = cgutils.create_struct_proxy(field)(context, builder)
+        for k in range(len(place.type.pointee.elements)):  # word by word: what is not used goes away early
+            loaded = builder.load(cgutils.gep_inbounds(builder, place, 0, k))
+            loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+            parts[k] = loaded
+        return parts._getvalue()
 
     class Bundle:
         """The words of a NamedTuple of arrays, kept with the arrays themselves."""
@@ -62,12 +186,17 @@ if COMPILED:
             import numba
 
             self.arrays = arrays
-            self.kind = BundleType(numba.typeof(arrays), True)
             words: list[int] = []
+            kinds = []
             for array in arrays:
                 if not array.flags.c_contiguous:
                     raise ValueError("arrays of a bundle lie in one piece")
-                words += [0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides]
+                kinds.append(numba.typeof(array) if CHECKED else GridType(numba.from_dtype(array.dtype), array.ndim))
+                if CHECKED:
+                    words += [0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides]
+                else:
+                    words += [array.ctypes.data, *array.shape]
+            self.kind = BundleType(types.NamedTuple(kinds, type(arrays)), True)
             self.words = np.array(words, np.int64)
             self.address = self.words.ctypes.data
 
@@ -106,3 +235,11 @@ else:
     def bundle(arrays: Any) -> Any:
         """The tuple itself."""
         return arrays
+
+    def segment(grid: Any, start: int, length: int) -> Any:
+        """Part of a one-dimensional array, for a policy."""
+        return grid[start : start + length]
+
+    def whole(grid: Any) -> Any:
+        """The array itself, for a policy."""
+        return grid

@@ -11,6 +11,7 @@ from typing import Any
 
 from archex.base.jit import jit_bare as jit
 from archex.engine.bits import mix
+from archex.engine.bundle import whole
 from archex.engine.policies import SetView
 from archex.engine.state import (
     DIRTY_SHIFT,
@@ -53,7 +54,7 @@ def locate(levels_int: Any, index_params: Any, set_index: Any, scalars: Any, lev
         if levels_int[level, I_HASHED] != 0:
             which = (which + mix(group)) % slices
         local = group
-    index = set_index[level](local, sets, index_params[level])
+    index = set_index[level](local, sets, whole(index_params[level]))
     if index < 0 or index >= sets:
         scalars[FAULT] = FAULT_SET_INDEX
         scalars[FAULT_VALUE] = index
@@ -85,7 +86,7 @@ def feedback(levels_int: Any, note_set: Any, cells: Any, set_state: Any, params:
     if levels_int[level, I_FEEDBACK] & what:
         ways = levels_int[level, I_WAYS]
         index = (first - levels_int[level, I_BASE]) // (3 * ways)
-        note_set[level](SetView(first + ways, ways, cells, index, entry - first, what), set_state[level], params[level])
+        note_set[level](SetView(first + ways, ways, whole(cells), index, entry - first, what), whole(set_state[level]), whole(params[level]))
 
 
 @jit
@@ -96,7 +97,7 @@ def choose_entry(levels_int: Any, pick_victim: Any, params: Any, cells: Any, set
     if empty >= 0:
         return empty
     index = (first - levels_int[level, I_BASE]) // (3 * ways)
-    way = pick_victim[level](SetView(first + ways, ways, cells, index, -1, 0), set_state[level], params[level])
+    way = pick_victim[level](SetView(first + ways, ways, whole(cells), index, -1, 0), whole(set_state[level]), whole(params[level]))
     if way < 0 or way >= ways:
         scalars[FAULT] = FAULT_PICK_VICTIM
         scalars[FAULT_VALUE] = way

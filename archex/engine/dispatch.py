@@ -11,6 +11,7 @@ from typing import Any
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import count, lowest
+from archex.engine.bundle import whole
 from archex.engine.policies import PlaceView
 from archex.engine.state import (
     AGES,
@@ -185,8 +186,10 @@ def dispatch(core: Any, functions: Any, state: Any, trace: Any, end: int) -> int
         if scalars[QUEUE_HEAD] == scalars[QUEUE_TAIL]:
             return tab.NEED_WORKGROUPS
         place = scalars[QUEUE_HEAD] % state.started.shape[0]
-        view = PlaceView(state.available, state.held, core.unit_order, scalars[PLACED], int(now), state.started[place, 1])
-        unit = functions.place_workgroup(view, state.place_state, core.place_params)
+        view = PlaceView(
+            whole(state.available), whole(state.held), whole(core.unit_order), scalars[PLACED], int(now), state.started[place, 1]
+        )
+        unit = functions.place_workgroup(view, whole(state.place_state), whole(core.place_params))
         if unit == -1:
             state.clocks[C_DISPATCH] = float(int(now) + 1)
             continue

@@ -11,6 +11,7 @@ from typing import Any
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import mix
+from archex.engine.bundle import whole
 from archex.engine.servers import BACKLOG, LAST, wait
 from archex.engine.state import (
     DI_ACCESS,
@@ -35,7 +36,7 @@ _TRANSLATION = tab.COUNTER_INDEX["translation_misses"]
 @jit
 def channel_of(map_address: Any, address_params: Any, channels: int, scalars: Any, address: int) -> int:
     """The channel of an address, as the policy has it."""
-    channel = map_address(address, address_params)
+    channel = map_address(address, whole(address_params))
     if channel < 0 or channel >= channels:
         scalars[FAULT] = FAULT_MAP_ADDRESS
         scalars[FAULT_VALUE] = channel

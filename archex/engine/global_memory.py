@@ -19,6 +19,7 @@ from archex.engine.addresses import (
     lines_of,
 )
 from archex.engine.bits import count
+from archex.engine.bundle import segment
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_ASYNC, W_CONTEXT, W_RETIRED, W_STORE
 from archex.engine.vector_cache import admit_store, load_lines, store_lines
 
@@ -140,7 +141,7 @@ def global_access(
     passes = 1
     banked = paths.levels[0, tab.LEVEL_BANKS] > 0.0
     if banked and not atomic:
-        banks = paths.levels[0, tab.LEVEL_BANKS : tab.LEVEL_BANK_BYTES + 1]
+        banks = segment(paths.levels[0], tab.LEVEL_BANKS, 2)
         passes = cache_passes(memory, banks, kind, base, stride, mask, width, bytes_of, store)
     lines = lines_of(functions, memory, core.launch[L_STANDARD], kind, base, stride, mask, width, bytes_of, line, sector)
     count_access(memory, what, lines, mask)

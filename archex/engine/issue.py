@@ -12,6 +12,7 @@ from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import lowest
+from archex.engine.bundle import segment, whole
 from archex.engine.dispatch import begin_wave
 from archex.engine.fetch import constant_extra
 from archex.engine.global_memory import LOCAL_WINDOW, record_of
@@ -130,7 +131,7 @@ def hold_pipe(state: Any, wave: Any, row: Any, now: int) -> int:
 def note_event(core: Any, functions: Any, state: Any, g: int, slot: int, line: int, now: int, what: int) -> None:
     """Tell a wave scheduler that asked for it what happened."""
     words = core.launch[L_WAVE_STATE]
-    functions.note_wave(Event(slot, line, now, what), state.wave_state[g * words : (g + 1) * words], core.wave_params)
+    functions.note_wave(Event(slot, line, now, what), segment(state.wave_state, g * words, words), whole(core.wave_params))
 
 
 @jit
@@ -241,8 +242,8 @@ def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: 
         if eligible == 0:
             break
         words = core.launch[L_WAVE_STATE]
-        view = WaveView(eligible, state.age, base, scheduler[S_LAST], now, slots)
-        slot = functions.pick_wave(view, state.wave_state[g * words : (g + 1) * words], core.wave_params)
+        view = WaveView(eligible, whole(state.age), base, scheduler[S_LAST], now, slots)
+        slot = functions.pick_wave(view, segment(state.wave_state, g * words, words), whole(core.wave_params))
         if slot == -1:
             retry = now + period
             break
