@@ -72,7 +72,7 @@ EFFECTS = frozenset({"store", "atomic", "reduce_atomic", "fence", "barrier", "br
 
 def attributes(operation: Operation) -> frozenset[str]:
     """What can be asked of an operation: its types, their groups, its space and variants."""
-    found = {operation.dtype, *operation.mods, operation.space.name.lower()}
+    found = {operation.dtype, *operation.mods, operation.space.name.lower(), operation.cache}
     found |= _groups(operation.dtype)
     if operation.source_dtype:
         found.add(f"from_{operation.source_dtype}")

@@ -33,9 +33,11 @@ class Fuser:
         """Apply every rule; returns what values that cost nothing stand for."""
         self._transparent()
         count_users(self.form)
+        if "half_zero" in self.rules:
+            self._halves()
         steps: list[tuple[str, Callable[[Item], bool]]] = [
-            ("half_convert", self._pack), ("mad", self._contract), ("shift_wide", self._shift_wide), ("mad_wide", self._mad_wide), ("mad", self._mad),
-            ("shift_add", self._shift_add), ("add_minmax", self._add_minmax), ("add3", self._add3), ("test_bits", self._test_bits), ("logic3", self._logic3),
+            ("half_convert", self._pack), ("wide_pair", self._wide_pair), ("mad", self._contract), ("shift_wide", self._shift_wide), ("mad_wide", self._mad_wide), ("mad", self._mad),
+            ("shift_add", self._shift_add), ("add_minmax", self._add_minmax), ("add3", self._add3), ("extend_add", self._extend_add), ("test_bits", self._test_bits), ("logic3", self._logic3),
             ("compare_chain", self._compare_chain), ("branch_chain", self._branch_chain), ("guarded_select", self._guarded_select),
         ]  # fmt: skip
         steps = [step for step in steps if step[0] in self.rules]
@@ -162,12 +164,63 @@ class Fuser:
         constants = {source.bits for source in sources if isinstance(source, Immediate) and source.bits}
         return len(distinct) + len(constants) <= most and len(constants) <= self.immediates
 
-    def _add3(self, item: Item) -> bool:
-        if item.op not in ("add", "sub") or "int32" not in item.attributes:
+    def _halves(self) -> None:
+        """64-bit values whose upper half is zero: logic on them is done on the lower half alone."""
+        low: set[Value] = set()
+        for item in self.form.items:
+            if item.gone or "int64" not in item.attributes or not item.results or item.guard is not None:
+                continue
+            amount = item.sources[1] if len(item.sources) > 1 else None
+            if item.op in ("shr", "shl") and isinstance(amount, Immediate) and 32 <= amount.bits < 64:
+                if item.op == "shl" or item.operation.dtype[0] != "s":
+                    item.attributes |= {"high"}
+                    if item.op == "shr" and item.results[0] is not None:
+                        low.add(item.results[0])
+            elif item.op in ("and", "or", "xor"):
+                small = [source in low if isinstance(source, Value) else isinstance(source, Immediate) and source.bits >> 32 == 0 for source in item.sources]
+                if any(small):
+                    item.attributes |= {"half"}
+                if item.results[0] is not None and (all(small) or (item.op == "and" and any(small))):
+                    low.add(item.results[0])
+
+    def _wide_pair(self, item: Item) -> bool:
+        """The low and the high half of one product are one widening product."""
+        if item.op != "mul_hi" or "int32" not in item.attributes or item.guard is not None or len(item.results) != 1:
+            return False
+        for other in self.form.items:
+            alike = other.sources == item.sources or other.sources == item.sources[::-1]
+            if other.op == "mul_lo" and not other.gone and other.guard is None and alike and len(other.results) == 1 and "int32" in other.attributes:
+                low = other.results[0]
+                assert low is not None
+                first, second = (item, other) if self.form.items.index(item) < self.form.items.index(other) else (other, item)
+                first.op, first.attributes = "mul_hi", item.attributes
+                first.results = [item.results[0], low]
+                for result in first.results:
+                    if result is not None:
+                        result.item = first
+                second.gone = True
+                return True
+        return False
+
+    def _extend_add(self, item: Item) -> bool:
+        """An addition widens one of its operands itself."""
+        if item.op not in ("add", "add3") or "int64" not in item.attributes:
             return False
         for at, source in enumerate(item.sources):
-            made = self._producer(source, {"add", "sub"})
-            if made is None or "int32" not in made.attributes:
+            made = self._producer(source, {"convert"})
+            if made is not None and made.operation.source_dtype in ("s32", "u32") and "int64" in made.attributes:
+                item.sources = [*item.sources[:at], *self._take(made), *item.sources[at + 1 :]]
+                item.attributes |= {"extends"}
+                return True
+        return False
+
+    def _add3(self, item: Item) -> bool:
+        kind = item.attributes & {"int32", "int64"}
+        if item.op not in ("add", "sub") or not kind or (kind == {"int64"} and item.op == "sub"):
+            return False
+        for at, source in enumerate(item.sources):
+            made = self._producer(source, {"add", "sub"} if kind == {"int32"} else {"add"})
+            if made is None or not kind <= made.attributes:
                 continue
             others = item.sources[:at] + item.sources[at + 1 :]
             if self._fits(others + made.sources, 3):
@@ -224,15 +277,13 @@ class Fuser:
         """An addition of a product made in another block: the product is cheaper to make again than to add."""
         source = item.sources[at]
         operation = self.known.products.get(source.incoming) if isinstance(source, Value) and source.item is None else None
-        if operation is None or operation.source_dtype not in ("s32", "u32"):
+        if operation is None or operation.source_dtype not in ("s32", "u32") or operation.opcode.startswith("shl"):
             return False
         parts: list[Ref] = []
         for operand in operation.src:
             if isinstance(operand, Register) and operand.id in self.known.named:
                 parts.append(self.known.named[operand.id])
             elif isinstance(operand, Register):
-                if operand.id not in self.form.start and operand.id not in self.known.live_in[self.form.index]:
-                    return False
                 parts.append(self.form.start.setdefault(operand.id, Value(incoming=operand.id)))
             elif isinstance(operand, Special):
                 return False

@@ -38,20 +38,34 @@ def is_wall(node: Node) -> bool:
 def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
     """Order `nodes`; `taken` registers hold values that only pass through; `outlive`: values needed after the block.
 
-    Eager first; where that overflows, again with ever less room for values made early, at last in the program's order.
+    Eager first; where that overflows, again with ever less room for values made early, starting from an order that keeps few values.
     """
-    best: tuple[list[Node], int] | None = None
-    for room in (budget, budget - 2, budget - 4, budget - 8, budget - 12, budget - 16, budget - 24, 0):
-        if room < 0:
-            continue
-        order, most = _attempt(nodes, latency, taken, room, outlive)
-        if best is None or most < best[1]:
-            best = order, most
-        if most <= budget:
-            return order, most
-    most = max([taken, *profile(nodes, taken, outlive)])
-    assert best is not None
-    return best if best[1] <= most else (list(nodes), most)
+    best = _attempt(nodes, latency, taken, budget, outlive)
+    if best[1] <= budget:
+        return best
+    lean = _lean_order(nodes, latency, outlive)
+    for room in (budget, budget - 3, budget - 6, budget - 10, budget - 16, budget - 24, 0):
+        if room >= 0:
+            found = _attempt(lean, latency, taken, room, outlive)
+            if found[1] <= budget:
+                return found
+            if found[1] < best[1]:
+                best = found
+    for order in (lean, nodes):
+        most = max([taken, *profile(order, taken, outlive)])
+        if most < best[1]:
+            best = list(order), most
+    return best
+
+
+def _segments(nodes: list[Node]) -> list[list[Node]]:
+    """Nodes between walls, each wall at the end of its segment."""
+    found: list[list[Node]] = [[]]
+    for node in nodes:
+        found[-1].append(node)
+        if is_wall(node):
+            found.append([])
+    return [segment for segment in found if segment]
 
 
 def _attempt(nodes: list[Node], latency: dict[str, float], taken: int, room: int, outlive: set[Value]) -> tuple[list[Node], int]:
@@ -59,19 +73,44 @@ def _attempt(nodes: list[Node], latency: dict[str, float], taken: int, room: int
     remaining = _use_counts(nodes, outlive)
     live = _entering(nodes)
     most = taken + sum(value.words for value in live)
-    segment: list[Node] = []
-    for node in nodes:
-        segment.append(node)
-        if is_wall(node):
-            done, peak = _segment(segment, latency, taken, room, remaining, live)
-            order += done
-            most = max(most, peak)
-            segment = []
-    if segment:
+    for segment in _segments(nodes):
         done, peak = _segment(segment, latency, taken, room, remaining, live)
         order += done
         most = max(most, peak)
     return order, most
+
+
+def _lean_order(nodes: list[Node], latency: dict[str, float], outlive: set[Value]) -> list[Node]:
+    """From the end backwards, each time what shortens most lives: values are made just before their users."""
+    live = set(outlive)
+    reverse: list[Node] = []
+    for segment in reversed(_segments(nodes)):
+        tasks = _tasks(segment, latency)
+        before: list[list[int]] = [[] for _ in tasks]
+        users = [len(task.after) for task in tasks]
+        for task in tasks:
+            for place in task.after:
+                before[place].append(task.place)
+        waiting = {task.place: 0 for task in tasks if users[task.place] == 0}
+        stamp = 0
+        while waiting:
+            place = min(waiting, key=lambda place: (_backward_growth(tasks[place].node, live), -waiting[place], -place))
+            del waiting[place]
+            node = tasks[place].node
+            reverse.append(node)
+            live.difference_update(node.writes)
+            live.update(node.reads)
+            stamp += 1
+            for other in before[place]:
+                users[other] -= 1
+                if users[other] == 0:
+                    waiting[other] = stamp
+    return reverse[::-1]
+
+
+def _backward_growth(node: Node, live: set[Value]) -> int:
+    ends = sum(value.words for value in node.writes if value in live)
+    return sum(value.words for value in {*node.reads} - live) - ends
 
 
 def profile(nodes: list[Node], taken: int, outlive: set[Value]) -> list[int]:

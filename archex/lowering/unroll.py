@@ -12,6 +12,7 @@ import attrs
 from archex.lowering.counted import Counted, counted_loops
 from archex.lowering.emit import Node
 from archex.lowering.facts import facts
+from archex.lowering.prepare import aggregate_atomics, end_loops_with_test
 from archex.lowering.rules import Rules
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.programs import graph
@@ -25,7 +26,17 @@ MEMORY = ("load_", "store_", "atomic_", "reduce_")
 
 
 def unroll(function: Function, spec: InstructionSetSpec) -> Function:
-    """Repeat what the instruction set's rule repeats."""
+    """The function as the assembler changes it: loops repeated by the instruction set's rule, and what `prepare` says."""
+    function = _repeat_loops(function, spec)
+    function = _copy(function)
+    changed = aggregate_atomics(function, frozenset(spec.shared_atomics.split()))
+    changed |= end_loops_with_test(function)
+    if changed:
+        graph.finish(function)
+    return function
+
+
+def _repeat_loops(function: Function, spec: InstructionSetSpec) -> Function:
     rule = spec.unroll
     if rule.copies < 2:
         return function

@@ -47,6 +47,7 @@ class InstructionSetSpec:
     immediate_none: str = text("machine operations that take no constant but zero, parted by spaces")
     divergence: str = text("step before a branch whose lanes may part, and at the place where they meet: `before; after`, or empty")
     branch: str = text("steps of a branch on a predicate `p`")
+    shared_atomics: str = text("integer atomics that one lane does for all on an address they share, parted by spaces")
     memory_wait: str = text("step once for each group of loads whose results are used together, or empty")
     fuse: str = text("neighbours that one instruction does together, parted by spaces (see `lowering/fuse.py`)")
     widest_access: int = number("B", "bytes a lane that one memory instruction moves at most", high=64)
