@@ -42,9 +42,10 @@ def cache_folder() -> Path:
 
 if COMPILED:
     import numba
-    from numba.core import config as _config
+    from numba.core import config as _numba_config
     from numba.extending import intrinsic
 
+    _config: Any = _numba_config
     _config.CACHE_DIR = str(cache_folder())
 
     def jit(function: Any = None, **options: Any) -> Any:
@@ -59,15 +60,20 @@ if COMPILED:
         return (numba.njit(**settings) if signature is None else numba.njit(signature, **settings))(function)
 
     def jit_bare(function: Any = None, **options: Any) -> Any:
-        """As `jit`, for functions that allocate nothing: no reference counts, which cost time in tight loops and in compiling."""
-        return jit(function, **({"_nrt": False} | options))
+        """As `jit`, for functions that allocate nothing and are called by compiled ones only: no reference counts, no entry from Python.
 
-    @intrinsic
-    def _data(context: Any, array: Any) -> Any:
+        Both cost time in compiling, the first in tight loops too.
+        """
+        return jit(function, **({"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options))
+
+    def _data_of(context: Any, array: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return context.make_array(signature.args[0])(context, builder, args[0]).data
 
         return numba.types.CPointer(array.dtype)(array), code
+
+    _data: Any = intrinsic(_data_of)
+    _carray: Any = numba.carray  # type: ignore[attr-defined]
 
     @jit
     def unowned(array: Any) -> Any:
@@ -76,7 +82,7 @@ if COMPILED:
         Every call that hands an ordinary array on may count it up and down atomically (10 ns); make these views once, at the
         outermost compiled function, from flattened arrays that its caller keeps alive.
         """
-        return numba.carray(_data(array), array.size)
+        return _carray(_data(array), array.size)
 
     @jit
     def _address(array: Any) -> Any:

@@ -146,7 +146,8 @@ class TraceSource:
         sizes = Sizes(
             contexts=max(contexts, self.waves_per_workgroup), waves=self.waves_per_workgroup, lanes=self.width,
             local_bytes=self.function.local_bytes + self.launch.dynamic_local_bytes, private_bytes=self.function.private_bytes,
-            buffers=len(self.placed.buffers), limit=self.limit, grid=self.launch.grid, block=self.launch.block, tracing=tracing, block_ring=block_ring,
+            buffers=len(self.placed.buffers), limit=self.limit, grid=self.launch.grid, block=self.launch.block, tracing=tracing,
+            block_ring=block_ring,
             record_ring=power_of_two(max(128, 2 * tables.slots)), pool_ring=power_of_two(max(32, 2 * tables.slots)),
         )  # fmt: skip
         return allocate(tables, sizes, self.placed.table(self.seed, tables.writes_memory))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from archex.base import layout
 from archex.programs.ir import Function
 from archex.programs.trace import TraceSource

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from running import source, work
-
 from archex.programs.buffers import Buffer
 from archex.programs.ir import Function
 from archex.programs.trace import run_functional
+from running import source, work
 
 COUNT = 256
 _EDGES = {
     2: [0, 1, 0x8000, 0x7FFF, 0xFFFF, 0x3C00, 0xBC00, 0x7C00, 0xFC00, 0x7E00, 0x0001, 0x03FF, 0x0400, 0x7BFF, 0x3F80, 0x7F80],
-    4: [0, 1, 1 << 31, (1 << 31) - 1, (1 << 32) - 1, 31, 32, 33, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x00000001, 0x007FFFFF, 0x7F7FFFFF],
-    8: [0, 1, 1 << 63, (1 << 63) - 1, (1 << 64) - 1, 63, 64, 65, 0x3FF0000000000000, 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 1 << 32, 3 << 31, 5, 7],
+    4: [0, 1, 1 << 31, (1 << 31) - 1, (1 << 32) - 1, 31, 32, 33, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x00000001,
+    0x007FFFFF, 0x7F7FFFFF],
+    8: [0, 1, 1 << 63, (1 << 63) - 1, (1 << 64) - 1, 63, 64, 65, 0x3FF0000000000000, 0x7FF0000000000000, 0xFFF0000000000000,
+    0x7FF8000000000000, 1 << 32, 3 << 31, 5, 7],
 }  # fmt: skip
 
 
@@ -21,7 +22,11 @@ def operands(size: int, seed: int, spread: str = "bits") -> np.ndarray:
     """COUNT operands of `size` bytes: edges against edges, then random bits, or `near`: floats of moderate size, or `small`: below 70."""
     rng = np.random.default_rng(seed)
     kind = np.dtype(f"u{size}")
-    bits = rng.integers(0, 1 << (8 * size), COUNT, dtype=kind, endpoint=False) if size < 8 else rng.integers(0, 2**63, COUNT).astype(kind) * kind.type(2)
+    bits = (
+        rng.integers(0, 1 << (8 * size), COUNT, dtype=kind, endpoint=False)
+        if size < 8
+        else rng.integers(0, 2**63, COUNT).astype(kind) * kind.type(2)
+    )
     if spread == "small":
         return rng.integers(0, 70, COUNT).astype(kind)
     if spread == "near":

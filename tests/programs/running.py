@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-
 from archex.programs.arguments import Argument
 from archex.programs.buffers import Buffer, Fill
 from archex.programs.build import build_function, load_function
@@ -17,6 +16,7 @@ from archex.programs.trace import TraceSource, run_functional
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 UNIFORM = Fill("uniform", low=-0.5, high=0.5)
+ZERO = Fill()
 
 
 @attrs.frozen
@@ -55,7 +55,7 @@ def floats(name: str, count: int, fill: Fill = UNIFORM, dtype: str = "f32") -> B
     return Buffer(name, dtype, count * {"f16": 2, "f32": 4, "f64": 8}[dtype], fill)
 
 
-def whole(name: str, count: int, fill: Fill = Fill(), dtype: str = "i32") -> Buffer:
+def whole(name: str, count: int, fill: Fill = ZERO, dtype: str = "i32") -> Buffer:
     """A buffer of `count` whole numbers."""
     return Buffer(name, dtype, count * int(dtype[1:]) // 8, fill)
 
@@ -86,4 +86,4 @@ def source(body: str, parameters: str = ".param .u64 o", registers: str = "") ->
     return build_function(parse(text, "k.ptx"), "k")
 
 
-__all__ = ["REFERENCE", "TraceSource", "UNIFORM", "Work", "floats", "reference", "run_functional", "source", "whole", "work"]
+__all__ = ["REFERENCE", "UNIFORM", "TraceSource", "Work", "floats", "reference", "run_functional", "source", "whole", "work"]

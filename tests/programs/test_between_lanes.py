@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from archex.programs.buffers import Buffer, Fill
 from operations import COUNT, evaluate, operands
 from running import run_functional, source, whole, work
-
-from archex.programs.buffers import Buffer, Fill
 
 WIDTHS = pytest.mark.parametrize("width", [32, 64])
 LANES = np.arange(COUNT) % 32
@@ -22,7 +21,9 @@ def test_shuffle(mode: str, c: int, width: int) -> None:
     segment, clamp = c >> 8 & 31, c & 31
     distance = b.astype(np.int64) & 31
     last = (LANES & segment) | (clamp & ~segment)
-    origin = {"up": LANES - distance, "down": LANES + distance, "bfly": LANES ^ distance, "idx": (LANES & segment) | (distance & ~segment)}[mode]
+    origin = {"up": LANES - distance, "down": LANES + distance, "bfly": LANES ^ distance, "idx": (LANES & segment) | (distance & ~segment)}[
+        mode
+    ]
     good = origin >= last if mode == "up" else origin <= last
     picked = a[GROUP + np.where(good, origin, LANES)]
     text = f"shfl.sync.{mode}.b32 r|q, a0, a1, {c}, -1;"
@@ -85,10 +86,14 @@ def test_who_is_active(width: int) -> None:
 
 @WIDTHS
 def test_special_values(width: int) -> None:
-    body = """mov.u32 r0, %tid.x; mov.u32 r1, %tid.y; mov.u32 r2, %tid.z; mov.u32 r3, %ntid.x; mov.u32 r4, %ntid.y; mad.lo.u32 r5, r2, r4, r1; mad.lo.u32 r5, r5, r3, r0;
-      ld.param.u64 rd0, [o]; mov.u32 r6, %ctaid.x; mov.u32 r7, %ctaid.y; mov.u32 r8, %nctaid.x; mad.lo.u32 r7, r7, r8, r6; mad.lo.u32 r9, r7, 90, r5; mul.lo.u32 r9, r9, 24;
-      cvt.u64.u32 rd1, r9; add.u64 rd0, rd0, rd1; mov.u32 r10, %laneid; mov.u32 r11, %warpid; mov.u32 r12, %lanemask_lt; mov.u32 r13, %lanemask_ge; mov.u32 r14, %nwarpid;
-      mov.u32 r15, WARP_SZ; st.global.v2.u32 [rd0], {r10, r11}; st.global.v2.u32 [rd0+8], {r12, r13}; st.global.v2.u32 [rd0+16], {r14, r15}; ret;"""
+    body = """mov.u32 r0, %tid.x; mov.u32 r1, %tid.y; mov.u32 r2, %tid.z; mov.u32 r3, %ntid.x; mov.u32 r4, %ntid.y; mad.lo.u32 r5, r2,
+    r4, r1; mad.lo.u32 r5, r5, r3, r0;
+      ld.param.u64 rd0, [o]; mov.u32 r6, %ctaid.x; mov.u32 r7, %ctaid.y; mov.u32 r8, %nctaid.x; mad.lo.u32 r7, r7, r8, r6; mad.lo.u32 r9,
+      r7, 90, r5; mul.lo.u32 r9, r9, 24;
+      cvt.u64.u32 rd1, r9; add.u64 rd0, rd0, rd1; mov.u32 r10, %laneid; mov.u32 r11, %warpid; mov.u32 r12, %lanemask_lt; mov.u32 r13,
+      %lanemask_ge; mov.u32 r14, %nwarpid;
+      mov.u32 r15, WARP_SZ; st.global.v2.u32 [rd0], {r10, r11}; st.global.v2.u32 [rd0+8], {r12, r13}; st.global.v2.u32 [rd0+16], {r14,
+      r15}; ret;"""
     run = run_functional(source(body), work((2, 2), (5, 6, 3), whole("O", 4 * 90 * 6, dtype="u32")), width)
     linear = np.arange(4 * 90) % 90
     lane = linear % 32
@@ -113,9 +118,11 @@ def test_atomics(space: str, width: int) -> None:
         "inc.u32": np.array([16 for _ in range(8)]),
     }
     for name, wanted in operations.items():
-        kept = ".shared .align 4 .b32 s[8]; mov.u32 r20, s; mad.lo.u32 r20, r1, 4, r20; setp.lt.u32 p0, r0, 8; @p0 st.shared.u32 [r20], 0; bar.sync 0;"
+        kept = """.shared .align 4 .b32 s[8]; mov.u32 r20, s; mad.lo.u32 r20, r1, 4, r20; setp.lt.u32 p0, r0, 8;
+          @p0 st.shared.u32 [r20], 0; bar.sync 0;"""
         place = "[r20]" if space == "shared" else "[rd1]"
-        body = f"""ld.param.u64 rd0, [o]; ld.param.u64 rd2, [i]; mov.u32 r0, %tid.x; and.b32 r1, r0, 7; mad.wide.u32 rd1, r1, 4, rd0; mad.wide.u32 rd2, r0, 4, rd2;
+        body = f"""ld.param.u64 rd0, [o]; ld.param.u64 rd2, [i]; mov.u32 r0, %tid.x; and.b32 r1, r0, 7; mad.wide.u32 rd1, r1, 4, rd0;
+        mad.wide.u32 rd2, r0, 4, rd2;
           {kept if space == "shared" else ""} ld.global.u32 r2, [rd2]; atom.{space}.{name} r3, {place}, r2;
           {"bar.sync 0; @p0 ld.shared.u32 r4, [r20]; @p0 st.global.u32 [rd1], r4;" if space == "shared" else ""} ret;"""
         kernel = source(body, ".param .u64 o, .param .u64 i")
@@ -127,25 +134,33 @@ def test_atomics(space: str, width: int) -> None:
 @WIDTHS
 def test_compare_and_swap_and_what_atomics_return(width: int) -> None:
     """Each thread takes a ticket by `add`, and adds to a float by a compare-and-swap loop."""
-    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; atom.global.add.u32 r1, [rd0], 1; mad.wide.u32 rd1, r1, 4, rd0; st.global.u32 [rd1+8], r0; ld.global.u32 r2, [rd0+4];
-      L: mov.b32 f1, r2; add.f32 f1, f1, 0f3F800000; mov.b32 r3, f1; atom.global.cas.b32 r4, [rd0+4], r2, r3; setp.ne.u32 p0, r4, r2; mov.u32 r2, r4; @p0 bra L; ret;"""
+    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; atom.global.add.u32 r1, [rd0], 1; mad.wide.u32 rd1, r1, 4, rd0;
+    st.global.u32 [rd1+8], r0; ld.global.u32 r2, [rd0+4];
+      L: mov.b32 f1, r2; add.f32 f1, f1, 0f3F800000; mov.b32 r3, f1; atom.global.cas.b32 r4, [rd0+4], r2, r3; setp.ne.u32 p0, r4, r2;
+      mov.u32 r2, r4; @p0 bra L; ret;"""
     run = run_functional(source(body), work(2, 48, whole("O", 98, dtype="u32")), width)
     found = run.read("O")
-    assert found[0] == 96 and found[1:2].view(np.float32)[0] == 96
+    assert found[0] == 96
+    assert found[1:2].view(np.float32)[0] == 96
     assert np.array_equal(np.sort(found[2:]), np.repeat(np.arange(48), 2))
 
 
 def test_wide_and_short_atomics() -> None:
-    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; cvt.u64.u32 rd1, r0; red.global.add.u64 [rd0], rd1; red.global.min.s64 [rd0+8], -5; mov.f64 d0, 0d3FE0000000000000;
+    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; cvt.u64.u32 rd1, r0; red.global.add.u64 [rd0], rd1; red.global.min.s64 [rd0+8],
+    -5; mov.f64 d0, 0d3FE0000000000000;
       red.global.add.f64 [rd0+16], d0; red.global.add.noftz.f16x2 [rd0+24], r5; cvt.rn.f16.f32 h0, f0; mov.b32 r5, {h0, h0}; ret;"""
     run = run_functional(source(body), work(1, 64, whole("O", 4, dtype="i64")))
-    assert run.read("O")[0] == 63 * 32 and run.read("O")[1] == -5 and run.read("O")[2:3].view(np.float64)[0] == 32
+    assert run.read("O")[0] == 63 * 32
+    assert run.read("O")[1] == -5
+    assert run.read("O")[2:3].view(np.float64)[0] == 32
 
 
 @WIDTHS
 def test_barriers_that_reduce(width: int) -> None:
-    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; setp.lt.u32 p0, r0, 41; bar.red.popc.u32 r1, 0, p0; bar.red.and.pred p1, 0, p0; bar.red.or.pred p2, 0, p0;
-      setp.lt.u32 p3, r0, 1000; barrier.sync 3; bar.red.and.pred p3, 1, 96, p3; selp.u32 r2, 1, 0, p1; selp.u32 r3, 2, 0, p2; selp.u32 r4, 4, 0, p3; or.b32 r2, r2, r3; or.b32 r2, r2, r4;
+    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; setp.lt.u32 p0, r0, 41; bar.red.popc.u32 r1, 0, p0; bar.red.and.pred p1, 0, p0;
+    bar.red.or.pred p2, 0, p0;
+      setp.lt.u32 p3, r0, 1000; barrier.sync 3; bar.red.and.pred p3, 1, 96, p3; selp.u32 r2, 1, 0, p1; selp.u32 r3, 2, 0, p2;
+      selp.u32 r4, 4, 0, p3; or.b32 r2, r2, r3; or.b32 r2, r2, r4;
       mad.wide.u32 rd1, r0, 8, rd0; st.global.v2.u32 [rd1], {r1, r2}; ret;"""
     run = run_functional(source(body), work(1, 96, whole("O", 192, dtype="u32")), width)
     assert (run.read("O").reshape(-1, 2) == (41, 6)).all()
@@ -154,15 +169,18 @@ def test_barriers_that_reduce(width: int) -> None:
 @WIDTHS
 def test_arrive_and_wait(width: int) -> None:
     """The first 64 threads write and arrive, the last 64 wait for them and read."""
-    body = """.shared .b32 s[64]; ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; and.b32 r1, r0, 63; mov.u32 r2, s; mad.lo.u32 r2, r1, 4, r2; setp.lt.u32 p0, r0, 64; @!p0 bra R;
-      add.u32 r3, r0, 100; st.shared.u32 [r2], r3; bar.arrive 1, 128; bra E; R: bar.sync 1, 128; ld.shared.u32 r3, [r2]; mad.wide.u32 rd1, r1, 4, rd0; st.global.u32 [rd1], r3; E: ret;"""
+    body = """.shared .b32 s[64]; ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; and.b32 r1, r0, 63; mov.u32 r2, s; mad.lo.u32 r2, r1, 4, r2;
+    setp.lt.u32 p0, r0, 64; @!p0 bra R;
+      add.u32 r3, r0, 100; st.shared.u32 [r2], r3; bar.arrive 1, 128; bra E; R: bar.sync 1, 128; ld.shared.u32 r3, [r2];
+      mad.wide.u32 rd1, r1, 4, rd0; st.global.u32 [rd1], r3; E: ret;"""
     run = run_functional(source(body), work(1, 128, whole("O", 64, Fill(), "u32")), width)
     assert np.array_equal(run.read("O"), np.arange(64) + 100)
 
 
 @WIDTHS
 def test_branch_tables(width: int) -> None:
-    body = """mov.u32 r0, %tid.x; rem.u32 r1, r0, 3; ld.param.u64 rd0, [o]; T: .branchtargets A, B, C; brx.idx r1, T; A: mov.u32 r2, 10; bra D; B: mov.u32 r2, 20; bra D; C: mov.u32 r2, 30;
+    body = """mov.u32 r0, %tid.x; rem.u32 r1, r0, 3; ld.param.u64 rd0, [o]; T: .branchtargets A, B, C; brx.idx r1, T; A: mov.u32 r2, 10;
+    bra D; B: mov.u32 r2, 20; bra D; C: mov.u32 r2, 30;
       D: mad.wide.u32 rd1, r0, 4, rd0; st.global.u32 [rd1], r2; ret;"""
     run = run_functional(source(body), work(1, 96, whole("O", 96, dtype="u32")), width)
     assert np.array_equal(run.read("O"), (np.arange(96) % 3 + 1) * 10)

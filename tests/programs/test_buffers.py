@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from archex.programs.buffers import ALIGNMENT, DTYPES, Buffer, Fill, place, read_elements
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from archex.programs.buffers import ALIGNMENT, DTYPES, Buffer, Fill, place, read_elements
 
 
 @given(st.integers(1, 3000), st.sampled_from([4, 8, 64, 128]), st.integers(0, 2**32))
@@ -31,7 +30,9 @@ def test_uniform_covers_its_range(dtype: str) -> None:
     size = DTYPES[dtype][0]
     found = read_elements(Buffer("u", dtype, 4000 * size, Fill("uniform", -0.5, 0.5))).astype(np.float64)
     if dtype[0] == "f":
-        assert -0.5 <= found.min() < -0.49 and 0.49 < found.max() <= 0.5 and abs(found.mean()) < 0.02
+        assert -0.5 <= found.min() < -0.49
+        assert 0.49 < found.max() <= 0.5
+        assert abs(found.mean()) < 0.02
         assert len(np.unique(found)) > (1000 if dtype == "f16" else 3990)
     else:
         assert not found.any()  # truncated towards zero
@@ -42,7 +43,9 @@ def test_uniform_whole_numbers_exclude_the_upper_end() -> None:
     assert np.array_equal(np.unique(found), np.arange(-3, 9))
     assert np.bincount(found + 3).min() > 700
     wide = read_elements(Buffer("w", "i64", 8000, Fill("uniform_int", -(2**60), 2**60)))
-    assert wide.min() < -(2**58) and wide.max() > 2**58 and (np.abs(wide) <= 2**60).all()
+    assert wide.min() < -(2**58)
+    assert wide.max() > 2**58
+    assert (np.abs(wide) <= 2**60).all()
 
 
 def test_steps_bands_and_types() -> None:
@@ -59,7 +62,8 @@ def test_steps_bands_and_types() -> None:
 def test_contents_depend_on_name_and_seed_and_not_on_where_one_looks() -> None:
     fill = Fill("uniform", 0, 1)
     a, b = Buffer("A", "f32", 4000, fill), Buffer("B", "f32", 4000, fill)
-    assert not np.array_equal(read_elements(a), read_elements(b)) and not np.array_equal(read_elements(a), read_elements(a, 1))
+    assert not np.array_equal(read_elements(a), read_elements(b))
+    assert not np.array_equal(read_elements(a), read_elements(a, 1))
     assert np.array_equal(read_elements(a, 0, 100, 50), read_elements(a)[100:150])
     fixed = Fill("uniform", 0, 1, seed=5)
     assert np.array_equal(read_elements(Buffer("A", "f32", 400, fixed), 1), read_elements(Buffer("B", "f32", 400, fixed), 2))
@@ -70,6 +74,7 @@ def test_placement_is_ascending_aligned_and_leaves_gaps() -> None:
     addresses = place(buffers)
     ends = 0
     for buffer in buffers:
-        assert addresses[buffer.name] % ALIGNMENT == 0 and addresses[buffer.name] >= ends + ALIGNMENT * (ends > 0)
+        assert addresses[buffer.name] % ALIGNMENT == 0
+        assert addresses[buffer.name] >= ends + ALIGNMENT * (ends > 0)
         ends = addresses[buffer.name] + -(-buffer.size // ALIGNMENT) * ALIGNMENT
     assert addresses == place(buffers)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from draining import drain
-from running import floats, reference, run_functional, source, whole, work
-
 from archex.base.errors import ProgramError, UnsupportedError
 from archex.programs.arguments import Argument
 from archex.programs.buffers import FIRST_ADDRESS, Fill
 from archex.programs.trace import TraceSource
+from draining import drain
+from running import floats, reference, run_functional, source, whole, work
 
 
 def fault(body: str, threads: int = 64, width: int = 32, **options: int) -> str:
@@ -44,7 +43,9 @@ def test_an_address_that_is_not_aligned() -> None:
 def test_memory_of_the_workgroup_and_of_a_thread_ends() -> None:
     body = ".shared .b8 s[128]; mov.u32 r0, %tid.x; mov.u32 r1, s; mad.lo.u32 r1, r0, 4, r1; st.shared.u32 [r1], r0; ret;"
     assert "local memory address 252; the workgroup has 128" in fault(body)
-    assert "private memory address 16; a thread has 16" in fault(".local .b8 l[16]; mov.u64 rd0, l; mov.u32 r0, 1; st.local.u32 [rd0+16], r0; ret;")
+    assert "private memory address 16; a thread has 16" in fault(
+        ".local .b8 l[16]; mov.u64 rd0, l; mov.u32 r0, 1; st.local.u32 [rd0+16], r0; ret;"
+    )
 
 
 def test_constants_are_not_written() -> None:
@@ -57,7 +58,7 @@ def test_constants_are_not_written() -> None:
 .const .align 4 .b32 table[4] = {1, 2, 3, 4};
 .visible .entry k(.param .u64 o) { .reg .b64 a; .reg .b32 v; mov.u64 a, table; cvta.const.u64 a, a; ld.u32 v, [a+8];
  st.u32 [a], v; ret; }"""
-    with pytest.raises(ProgramError, match="k.ptx:6: `st.u32`: writes memory that is only read"):
+    with pytest.raises(ProgramError, match=r"k\.ptx:6: `st\.u32`: writes memory that is only read"):
         run_functional(build_function(parse(text, "k.ptx"), "k"), work(1, 1, whole("O", 4)))
 
 
@@ -72,12 +73,14 @@ def test_barriers_that_some_lanes_never_reach() -> None:
 def test_exited_lanes_count_as_arrived() -> None:
     body = f"{START} setp.lt.u32 p0, r0, 40; @!p0 exit; bar.sync 0; mad.wide.u32 rd1, r0, 4, rd0; st.global.u32 [rd1], r0; ret;"
     run = run_functional(source(body), work(1, 96, whole("O", 256)))
-    assert np.array_equal(run.read("O")[:40], np.arange(40)) and not run.read("O")[40:].any()
+    assert np.array_equal(run.read("O")[:40], np.arange(40))
+    assert not run.read("O")[40:].any()
 
 
 def test_a_loop_without_an_end() -> None:
     text = fault(f"{START}\n L: add.u32 r0, r0, 1; bra L;", limit=1000)
-    assert "instruction limit of 1000" in text and text.startswith("k.ptx:9:")
+    assert "instruction limit of 1000" in text
+    assert text.startswith("k.ptx:9:")
     with pytest.raises(ProgramError, match="instruction limit"):
         TraceSource(source(f"{START} L: add.u32 r0, r0, 1; bra L;"), work(1, 32, whole("O", 4)), 32, 1, limit=1000).count(np.arange(1))
 
@@ -95,13 +98,15 @@ def test_extents_and_arguments() -> None:
         TraceSource(kernel, work(1, 32, a, c), 32, 1)
     with pytest.raises(ProgramError, match=r"argument 2 \(f64\) has 8 bytes, parameter `.*` has 4"):
         TraceSource(kernel, work(1, 32, a, c, Argument("f64", 1.0)), 32, 1)
-    with pytest.raises(ProgramError, match="block has 512 threads, `.*` allows 256"):
+    with pytest.raises(ProgramError, match=r"block has 512 threads, `.*` allows 256"):
         TraceSource(reference("k_sgemm_128"), work(1, 512, a, a, c, 128, 128, 8), 32, 16)
 
 
 def test_what_is_not_modelled_is_named() -> None:
     with pytest.raises(UnsupportedError, match=r"%cluster_ctarank \(line \d+\)"):
-        run_functional(source("mov.u32 r0, %cluster_ctarank; ld.param.u64 rd0, [o]; st.global.u32 [rd0], r0; ret;"), work(1, 32, whole("O", 4)))
+        run_functional(
+            source("mov.u32 r0, %cluster_ctarank; ld.param.u64 rd0, [o]; st.global.u32 [rd0], r0; ret;"), work(1, 32, whole("O", 4))
+        )
     kernel = reference("k_mma_chainILi1E")
-    with pytest.raises(UnsupportedError, match="mma.sync"):
+    with pytest.raises(UnsupportedError, match=r"mma\.sync"):
         run_functional(kernel, work(1, 32, floats("C", 4, Fill()), 1))

@@ -35,7 +35,12 @@ def rounded(exact: Fraction, form: str, mode: str) -> int:
         exponent -= 1
     units = x / Fraction(2) ** (exponent - mantissa)
     whole, rest = units.numerator // units.denominator, units - units.numerator // units.denominator
-    up = {"rn": rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole & 1), "rz": False, "rm": negative and rest > 0, "rp": not negative and rest > 0}[mode]
+    up = {
+        "rn": rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole & 1),
+        "rz": False,
+        "rm": negative and rest > 0,
+        "rp": not negative and rest > 0,
+    }[mode]
     whole += bool(up)
     bits = whole + ((exponent + bias - 1) << mantissa) if whole >= 1 << mantissa else whole
     if bits >= top << mantissa:
@@ -144,7 +149,8 @@ def test_special_values(form: str) -> None:
             assert np.array_equal(found.view(kind)[~both], best[~both])
     zero, top = a.dtype.type(0), a.dtype.type(1 << (8 * size - 1))
     pair = [np.where(np.arange(256) % 2, zero, top).astype(a.dtype), np.where(np.arange(256) % 2, top, zero).astype(a.dtype)]
-    assert (evaluate(f"min.{form} r, a0, a1;", pair, size) == top).all() and (evaluate(f"max.{form} r, a0, a1;", pair, size) == zero).all()
+    assert (evaluate(f"min.{form} r, a0, a1;", pair, size) == top).all()
+    assert (evaluate(f"max.{form} r, a0, a1;", pair, size) == zero).all()
     assert np.array_equal(evaluate(f"abs.{form} r, a0;", [a], size), a & ~top)
     assert np.array_equal(evaluate(f"neg.{form} r, a0;", [a], size), a ^ top)
 
@@ -162,10 +168,13 @@ def test_modifiers() -> None:
         total = x + y
         cut = np.where(np.isnan(total), 0, np.clip(total, 0, 1)).astype(np.float32)
         assert np.array_equal(evaluate("add.sat.f32 r, a0, a1;", [a, b], 4).view(np.float32), cut)
-        assert np.array_equal(evaluate("copysign.f32 r, a0, a1;", [a, b], 4).view(np.float32).view(np.uint32), (a & 1 << 31) | (b & 0x7FFFFFFF))
+        assert np.array_equal(
+            evaluate("copysign.f32 r, a0, a1;", [a, b], 4).view(np.float32).view(np.uint32), (a & 1 << 31) | (b & 0x7FFFFFFF)
+        )
         nan = evaluate("min.NaN.f32 r, a0, a1;", [a, b], 4)
         either = np.isnan(x) | np.isnan(y)
-        assert (nan[either] == NAN["f32"]).all() and np.array_equal(nan.view(np.float32)[~either], np.minimum(x, y)[~either])
+        assert (nan[either] == NAN["f32"]).all()
+        assert np.array_equal(nan.view(np.float32)[~either], np.minimum(x, y)[~either])
 
 
 @pytest.mark.parametrize(
@@ -209,7 +218,16 @@ def test_comparisons(form: str) -> None:
     with np.errstate(invalid="ignore"):
         x, y = a.view(kind), b.view(kind)
         either = np.isnan(x) | np.isnan(y)
-        rules = {"eq": x == y, "ne": (x != y) & ~either, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y, "num": ~either, "nan": either}
+        rules = {
+            "eq": x == y,
+            "ne": (x != y) & ~either,
+            "lt": x < y,
+            "le": x <= y,
+            "gt": x > y,
+            "ge": x >= y,
+            "num": ~either,
+            "nan": either,
+        }
     rules |= {f"{name}u": rules[name] | either for name in ("eq", "ne", "lt", "le", "gt", "ge")}
     for name, holds in rules.items():
         found = evaluate(f"setp.{name}.{form} q, a0, a1; selp.b32 r, 7, 9, q;", [a, b], 4)
@@ -217,8 +235,15 @@ def test_comparisons(form: str) -> None:
     assert np.array_equal(evaluate(f"set.ltu.u32.{form} r, a0, a1;", [a, b], 4), np.where(rules["ltu"], 0xFFFFFFFF, 0).astype(np.uint32))
     if form != "f16":
         small = np.abs(x) < np.finfo(kind).tiny
-        for name, holds in (("finite", np.isfinite(x)), ("infinite", np.isinf(x)), ("notanumber", np.isnan(x)), ("subnormal", small & (x != 0))):
-            assert np.array_equal(evaluate(f"testp.{name}.{form} q, a0; selp.b32 r, 7, 9, q;", [a], 4), np.where(holds, 7, 9).astype(np.uint32)), name
+        for name, holds in (
+            ("finite", np.isfinite(x)),
+            ("infinite", np.isinf(x)),
+            ("notanumber", np.isnan(x)),
+            ("subnormal", small & (x != 0)),
+        ):
+            assert np.array_equal(
+                evaluate(f"testp.{name}.{form} q, a0; selp.b32 r, 7, 9, q;", [a], 4), np.where(holds, 7, 9).astype(np.uint32)
+            ), name
 
 
 def test_float_to_float() -> None:
@@ -237,7 +262,8 @@ def test_float_to_float() -> None:
     with np.errstate(invalid="ignore"):
         x = a.view(np.float16)
         found = evaluate("cvt.f32.f16 r, a0;", [a], 4).view(np.float32)
-    assert np.array_equal(found[~np.isnan(x)], x.astype(np.float32)[~np.isnan(x)]) and np.isnan(found[np.isnan(x)]).all()
+    assert np.array_equal(found[~np.isnan(x)], x.astype(np.float32)[~np.isnan(x)])
+    assert np.isnan(found[np.isnan(x)]).all()
     b = operands(4, 2, "near")
     for mode, rule in (("rni", np.rint), ("rzi", np.trunc), ("rmi", np.floor), ("rpi", np.ceil)):
         assert np.array_equal(evaluate(f"cvt.{mode}.f32.f32 r, a0;", [b], 4).view(np.float32), rule(b.view(np.float32)))
@@ -254,11 +280,18 @@ def test_float_to_integer(source: str, target: str) -> None:
     out = max(bits // 8, 4)
     for spread in ("bits", "near"):
         a = operands(size, 1, spread)
-        for mode, rule in (("rni", round), ("rzi", int), ("rmi", lambda x: x.numerator // x.denominator), ("rpi", lambda x: -(-x.numerator // x.denominator))):
+        for mode, rule in (
+            ("rni", round),
+            ("rzi", int),
+            ("rmi", lambda x: x.numerator // x.denominator),
+            ("rpi", lambda x: -(-x.numerator // x.denominator)),
+        ):
             found = evaluate(f"cvt.{mode}.{target}.{source} r, a0;", [a], out)
             for given, got in zip(a, found, strict=True):
                 x = value(int(given), source)
-                whole = 0 if x != x else high if x == float("inf") else low if x == -float("inf") else min(max(rule(Fraction(x)), low), high)
+                whole = (
+                    0 if x != x else high if x == float("inf") else low if x == -float("inf") else min(max(rule(Fraction(x)), low), high)
+                )
                 assert int(got) == whole & ((1 << 8 * out) - 1), (mode, source, target, x)
 
 

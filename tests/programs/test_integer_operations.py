@@ -56,14 +56,24 @@ def test_products(kind: str, size: int) -> None:
     inputs = [operands(size, seed) for seed in range(2)]
     third = operands(size, 5)
     signed, bits = kind == "s", 8 * size
-    assert np.array_equal(evaluate(f"mul.hi.{kind}{bits} r, a0, a1;", inputs, size), exact(lambda a, b: a * b >> bits, inputs, signed, size))
+    assert np.array_equal(
+        evaluate(f"mul.hi.{kind}{bits} r, a0, a1;", inputs, size), exact(lambda a, b: a * b >> bits, inputs, signed, size)
+    )
     if size > 2:
         found = evaluate(f"mad.hi.{kind}{bits} r, a0, a1, a2;", [*inputs, third], size)
         assert np.array_equal(found, exact(lambda a, b, c: (a * b >> bits) + c, [*inputs, third], signed, size))
     if size < 8:
-        assert np.array_equal(evaluate(f"mul.wide.{kind}{bits} r, a0, a1;", inputs, 2 * size), exact(lambda a, b: a * b, inputs, signed, 2 * size))
+        assert np.array_equal(
+            evaluate(f"mul.wide.{kind}{bits} r, a0, a1;", inputs, 2 * size), exact(lambda a, b: a * b, inputs, signed, 2 * size)
+        )
         long = operands(2 * size, 7)
-        wanted = np.array([(x + int(y)) & ((1 << 2 * bits) - 1) for x, y in zip(map(int, exact(lambda a, b: a * b, inputs, signed, 2 * size)), long, strict=True)], dtype=long.dtype)
+        wanted = np.array(
+            [
+                (x + int(y)) & ((1 << 2 * bits) - 1)
+                for x, y in zip(map(int, exact(lambda a, b: a * b, inputs, signed, 2 * size)), long, strict=True)
+            ],
+            dtype=long.dtype,
+        )
         assert np.array_equal(evaluate(f"mad.wide.{kind}{bits} r, a0, a1, a2;", [*inputs, long], 2 * size), wanted)
 
 
@@ -241,7 +251,9 @@ def test_comparisons(kind: str) -> None:
     for name, holds in rules.items():
         found = evaluate(f"setp.{name}.{kind} q, a0, a1; selp.b32 r, 7, 9, q;", [a, b], 4)
         assert np.array_equal(found, np.where(holds, 7, 9).astype(np.uint32)), name
-    found = evaluate(f"{{ .reg .pred u, v; setp.lt.{kind} u, a1, a0; setp.lt.and.{kind} q|v, a0, a1, !u; selp.b32 r, 1, 2, v; }}", [a, b], 4)
+    found = evaluate(
+        f"{{ .reg .pred u, v; setp.lt.{kind} u, a1, a0; setp.lt.and.{kind} q|v, a0, a1, !u; selp.b32 r, 1, 2, v; }}", [a, b], 4
+    )
     assert np.array_equal(found, np.where(~(x < y) & ~(y < x), 1, 2).astype(np.uint32))
     assert np.array_equal(evaluate(f"set.le.u32.{kind} r, a0, a1;", [a, b], 4), np.where(x <= y, 0xFFFFFFFF, 0).astype(np.uint32))
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draining import drain
-from running import UNIFORM, Work, floats, reference, source, whole, work
-
 from archex.base import layout
 from archex.programs.buffers import FIRST_ADDRESS, Fill
 from archex.programs.ir import LOCAL_WINDOW
 from archex.programs.trace import TraceSource
+from draining import drain
+from running import UNIFORM, Work, floats, reference, source, whole, work
 
 INDEX = Fill("uniform_int", low=0, high=1000)
 WIDTHS = pytest.mark.parametrize("width", [32, 64])
@@ -28,7 +27,14 @@ def launches() -> dict[str, Work]:
         "k_transpose_smemILi1E": work((2, 2), (32, 8), floats("A", 64 * 64), floats("C", 64 * 64, Fill()), 64),
         "k_sgemm_tiledILi16E": work((2, 1), (16, 16), floats("A", 512), floats("B", 1024), floats("C", 512, Fill()), 16, 32, 32),
         "k_spmv_scalar": work(
-            1, 64, whole("R", 65, Fill("arange", step=9)), whole("I", 64 * 9, INDEX), floats("V", 576), floats("X", 1000), floats("C", 64, Fill()), 50
+            1,
+            64,
+            whole("R", 65, Fill("arange", step=9)),
+            whole("I", 64 * 9, INDEX),
+            floats("V", 576),
+            floats("X", 1000),
+            floats("C", 64, Fill()),
+            50,
         ),
         "k_histogram": work(2, 128, whole("A", 4 * n, wide, "u32"), whole("C", 256, Fill(), "u32"), n, 255),
         "k_mandelbrot": work((2, 1), (16, 16), whole("C", 512), 32, 16, 20),
@@ -54,7 +60,8 @@ def test_timing_records_what_whole_execution_does(name: str, width: int) -> None
     for (group, _), steps in slow.items():
         for block, active, _ in steps:
             wanted[group, block] += (1, active)
-    assert np.array_equal(counts, wanted[:, :, 0]) and np.array_equal(lanes, wanted[:, :, 1])
+    assert np.array_equal(counts, wanted[:, :, 0])
+    assert np.array_equal(lanes, wanted[:, :, 1])
 
 
 def test_two_halves_of_a_wide_wave_do_what_two_waves_do() -> None:
@@ -99,28 +106,34 @@ def test_affine_records_are_told_from_lane_zero_even_where_it_is_inactive() -> N
 
 
 def test_scattered_records_hold_every_address_and_no_access_holds_none() -> None:
-    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; mul.lo.u32 r1, r0, r0; and.b32 r1, r1, 63; mad.wide.u32 rd1, r1, 4, rd0; setp.gt.u32 p0, r0, 99;
+    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; mul.lo.u32 r1, r0, r0; and.b32 r1, r1, 63; mad.wide.u32 rd1, r1, 4, rd0;
+    setp.gt.u32 p0, r0, 99;
       setp.lt.u32 p1, r0, 20; @p1 ld.global.u32 r1, [rd1]; @p0 st.global.u32 [rd0], r0; ret;"""
     (_, _, (first, second)) = one(body)[0]
-    assert first[0] == layout.SCATTERED and first[3] == (1 << 20) - 1
+    assert first[0] == layout.SCATTERED
+    assert first[3] == (1 << 20) - 1
     assert first[4] == tuple(FIRST_ADDRESS + 4 * (i * i & 63) if i < 20 else -1 for i in range(32))
     assert second == (layout.NO_ACCESS, 0, 0, 0, ())
 
 
 def test_local_and_private_addresses_are_offsets_and_generic_ones_carry_their_window() -> None:
-    body = """.shared .align 8 .b8 s[256]; .local .align 8 .b8 l[64]; mov.u32 r0, %tid.x; shl.b32 r1, r0, 2; mov.u32 r2, s; add.u32 r2, r2, r1; st.shared.u32 [r2], r0;
-      mov.u64 rd0, l; st.local.u32 [rd0+12], r0; cvta.shared.u64 rd2, rd3; cvt.u64.u32 rd3, r2; cvta.shared.u64 rd3, rd3; ld.u32 r4, [rd3+4];
+    body = """.shared .align 8 .b8 s[256]; .local .align 8 .b8 l[64]; mov.u32 r0, %tid.x; shl.b32 r1, r0, 2; mov.u32 r2, s; add.u32 r2,
+    r2, r1; st.shared.u32 [r2], r0;
+      mov.u64 rd0, l; st.local.u32 [rd0+12], r0; cvta.shared.u64 rd2, rd3; cvt.u64.u32 rd3, r2; cvta.shared.u64 rd3, rd3; ld.u32 r4,
+      [rd3+4];
       setp.eq.u32 p0, r4, 77; @p0 trap; ret;"""
     records = [record for _, _, found in one(body) for record in found]
     assert [record[:3] for record in records] == [(layout.AFFINE, 0, 4), (layout.AFFINE, 12, 0), (layout.AFFINE, LOCAL_WINDOW + 4, 4)]
 
 
 def test_divergent_lanes_meet_where_their_paths_do() -> None:
-    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; setp.lt.u32 p0, r0, 7; @p0 bra A; mov.u32 r1, 1; setp.lt.u32 p1, r0, 20; @p1 bra B; mov.u32 r1, 2; bra C;
+    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; setp.lt.u32 p0, r0, 7; @p0 bra A; mov.u32 r1, 1; setp.lt.u32 p1, r0, 20;
+    @p1 bra B; mov.u32 r1, 2; bra C;
       B: mov.u32 r1, 3; C: bra D; A: mov.u32 r1, 4; D: mad.wide.u32 rd1, r0, 4, rd0; st.global.u32 [rd1], r1; ret;"""
     steps = one(body)
     assert sorted(lanes for _, lanes, _ in steps) == sorted([32, 25, 7, 12, 13, 25, 32]) or [lanes for _, lanes, _ in steps][-1] == 32
-    assert steps[-1][1] == 32 and steps[-1][2][0][0] == layout.AFFINE
+    assert steps[-1][1] == 32
+    assert steps[-1][2][0][0] == layout.AFFINE
 
 
 def test_a_partial_wave_has_the_lanes_it_has() -> None:
@@ -132,5 +145,6 @@ def test_a_partial_wave_has_the_lanes_it_has() -> None:
 
 def test_what_is_assumed_is_said() -> None:
     found = TraceSource(reference("k_read_f4"), work(1, 32, floats("A", 128), floats("C", 4), 32), 32, 1)
-    assert len(found.assumed) == 1 and "setp" in found.assumed[0]
+    assert len(found.assumed) == 1
+    assert "setp" in found.assumed[0]
     assert TraceSource(reference("k_copy_f4"), launches()["k_copy_f4"], 32, 4).assumed == ()

@@ -22,7 +22,8 @@ def _threads(live: Any) -> Any:
 
 @outlined("i:pippiiiiiiippp")
 def arrive(
-    code: Any, o: Any, r: Any, p: Any, base: Any, first_predicate: Any, act: Any, mask: Any, live: Any, slot: Any, c: Any, x: Any, bars: Any, fault: Any
+    code: Any, o: Any, r: Any, p: Any, base: Any, first_predicate: Any, act: Any, mask: Any, live: Any, slot: Any, c: Any, x: Any,
+    bars: Any, fault: Any
 ) -> Any:  # fmt: skip
     """A wave is at a barrier; a fault number."""
     fault[n.F_VALUE], fault[n.F_EXTRA] = popcount(act), popcount(live)

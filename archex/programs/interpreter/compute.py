@@ -10,41 +10,12 @@ from typing import Any
 
 import numpy as np
 from archex.base.jit import jit, outlined
+from archex.programs.interpreter import table as n
 from archex.programs.interpreter.convert_lane import compare_float, convert_lane, test_float
 from archex.programs.interpreter.cross_lane import cross
 from archex.programs.interpreter.float_lane import float_lane, packed_lane
 from archex.programs.interpreter.integer_lane import integer_lane
 from archex.programs.interpreter.rows import compare_row, float_row, integer_row, select_row
-from archex.programs.interpreter.table import (
-    CARRY,
-    COMPARE_LANE,
-    COMPARE_ROW,
-    CONVERT,
-    CROSS,
-    DST,
-    EXTEND,
-    FLAGS,
-    FLOAT_ROW,
-    GROUP,
-    INTEGER_LANE,
-    INTEGER_ROW,
-    MODE,
-    OP,
-    P_AND,
-    P_MOVE,
-    P_NOT,
-    P_OR,
-    PRED,
-    PREDICATE,
-    RESULT,
-    SELECT,
-    SIGNED,
-    WIDTH,
-    A,
-    B,
-    C,
-    D,
-)
 from archex.programs.values import below, low_bits, sign_extend
 
 
@@ -57,14 +28,14 @@ def place(operand: Any, base: Any) -> Any:
 @outlined("v:pipiiiiiii")
 def lane_rows(code: Any, o: Any, r: Any, d: Any, a: Any, b: Any, c: Any, e: Any, act: Any, lanes: Any) -> Any:
     """Operations without a row loop, lane by lane."""
-    group, op, width, mode, flags = code[o + GROUP], code[o + OP], code[o + WIDTH], code[o + MODE], code[o + FLAGS]
-    result, extend, signed = code[o + RESULT], code[o + EXTEND], code[o + SIGNED]
+    group, op, width, mode, flags = code[o + n.GROUP], code[o + n.OP], code[o + n.WIDTH], code[o + n.MODE], code[o + n.FLAGS]
+    result, extend, signed = code[o + n.RESULT], code[o + n.EXTEND], code[o + n.SIGNED]
     for i in range(lanes):
         if (act >> i) & 1 == 0:
             continue
-        if group == INTEGER_LANE:
+        if group == n.INTEGER_LANE:
             value = low_bits(integer_lane(op, width, signed, mode, r[a + i], r[b + i], r[c + i], r[e + i]), result)
-        elif group == CONVERT:
+        elif group == n.CONVERT:
             value = convert_lane(width, signed, mode, flags, r[a + i])
         elif signed:
             value = packed_lane(op, width, mode, flags, r[a + i], r[b + i], r[c + i])
@@ -113,13 +84,13 @@ def carry_row(subtract: Any, width: Any, r: Any, d: Any, a: Any, b: Any, enterin
 @jit
 def logic(op: Any, a: Any, b: Any) -> Any:
     """Predicates of all lanes at once."""
-    if op == P_MOVE:
+    if op == n.P_MOVE:
         return a
-    if op == P_NOT:
+    if op == n.P_NOT:
         return ~a
-    if op == P_AND:
+    if op == n.P_AND:
         return a & b
-    if op == P_OR:
+    if op == n.P_OR:
         return a | b
     return a ^ b
 
@@ -135,52 +106,54 @@ def blend(r: Any, d: Any, source: Any, act: Any, lanes: Any) -> Any:
 @outlined("i:pippiiiii")
 def other_groups(code: Any, o: Any, r: Any, p: Any, base: Any, first_predicate: Any, out: Any, act: Any, lanes: Any) -> Any:
     """Groups that a kernel's inner loops seldom use."""
-    group = code[o + GROUP]
-    a, b, c = place(code[o + A], base), place(code[o + B], base), place(code[o + C], base)
+    group = code[o + n.GROUP]
+    a, b, c = place(code[o + n.A], base), place(code[o + n.B], base), place(code[o + n.C], base)
     answer = np.int64(0)
-    if group == COMPARE_LANE:
-        answer = lane_comparison(code[o + OP], code[o + WIDTH], code[o + FLAGS], r, a, b, act, lanes)
-    elif group == CARRY:
-        entering = p[first_predicate + code[o + C]]
-        answer = carry_row(code[o + OP], code[o + WIDTH], r, out, a, b, entering, act, lanes)
-    elif group == CROSS:
-        held = p[first_predicate + code[o + D]]
-        answer = cross(code[o + OP], code[o + MODE], code[o + SIGNED], code[o + WIDTH], code[o + FLAGS], r, out, a, b, c, held, act, lanes)
+    if group == n.COMPARE_LANE:
+        answer = lane_comparison(code[o + n.OP], code[o + n.WIDTH], code[o + n.FLAGS], r, a, b, act, lanes)
+    elif group == n.CARRY:
+        entering = p[first_predicate + code[o + n.C]]
+        answer = carry_row(code[o + n.OP], code[o + n.WIDTH], r, out, a, b, entering, act, lanes)
+    elif group == n.CROSS:
+        held = p[first_predicate + code[o + n.D]]
+        answer = cross(
+            code[o + n.OP], code[o + n.MODE], code[o + n.SIGNED], code[o + n.WIDTH], code[o + n.FLAGS], r, out, a, b, c, held, act, lanes
+        )
     else:
-        lane_rows(code, o, r, out, a, b, c, place(code[o + D], base), act, lanes)
+        lane_rows(code, o, r, out, a, b, c, place(code[o + n.D], base), act, lanes)
     return answer
 
 
 @outlined("v:pippiiiiii")
 def compute(code: Any, o: Any, r: Any, p: Any, base: Any, first_predicate: Any, scratch: Any, act: Any, live: Any, lanes: Any) -> Any:
     """Execute one operation for the lanes `act` (at least one)."""
-    group, op = code[o + GROUP], code[o + OP]
-    if group == PREDICATE:
-        at = first_predicate + code[o + DST]
-        value = logic(op, p[first_predicate + code[o + A]], p[first_predicate + code[o + B]])
+    group, op = code[o + n.GROUP], code[o + n.OP]
+    if group == n.PREDICATE:
+        at = first_predicate + code[o + n.DST]
+        value = logic(op, p[first_predicate + code[o + n.A]], p[first_predicate + code[o + n.B]])
         p[at] = (p[at] & ~act) | (value & act)
         return
-    a, b = place(code[o + A], base), place(code[o + B], base)
-    if group == COMPARE_ROW:
+    a, b = place(code[o + n.A], base), place(code[o + n.B], base)
+    if group == n.COMPARE_ROW:
         value = compare_row(op, r, a, b, lanes)
-        at = first_predicate + code[o + PRED]
+        at = first_predicate + code[o + n.PRED]
         p[at] = (p[at] & ~act) | (value & act)
         return
-    d = place(code[o + DST], base)
-    whole = act == live and group != CROSS
+    d = place(code[o + n.DST], base)
+    whole = act == live and group != n.CROSS
     out = d if whole else scratch
-    if group == INTEGER_ROW:
-        integer_row(op, r, out, a, b, place(code[o + C], base), lanes)
-    elif group == SELECT:
-        select_row(r, out, a, b, p[first_predicate + code[o + C]], lanes)
-    elif group == FLOAT_ROW:
-        float_row(op, r, out, a, b, place(code[o + C], base), lanes)
+    if group == n.INTEGER_ROW:
+        integer_row(op, r, out, a, b, place(code[o + n.C], base), lanes)
+    elif group == n.SELECT:
+        select_row(r, out, a, b, p[first_predicate + code[o + n.C]], lanes)
+    elif group == n.FLOAT_ROW:
+        float_row(op, r, out, a, b, place(code[o + n.C], base), lanes)
     else:
         value = other_groups(code, o, r, p, base, first_predicate, out, act, lanes)
-        if code[o + PRED] >= 0:
-            at = first_predicate + code[o + PRED]
+        if code[o + n.PRED] >= 0:
+            at = first_predicate + code[o + n.PRED]
             p[at] = (p[at] & ~act) | (value & act)
-        if group == COMPARE_LANE:
+        if group == n.COMPARE_LANE:
             return
     if not whole:
         blend(r, d, scratch, act, lanes)

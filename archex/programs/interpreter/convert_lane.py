@@ -17,7 +17,8 @@ from archex.programs.values import HIGHEST, LOWEST, bits_of_f64, low_bits, shift
 TO_INTEGER, FINITE = 64, 128
 EQ, NE, LT, LE, GT, GE, EQU, NEU, LTU, LEU, GTU, GEU, NUM, NOTNAN = range(14)
 FLOAT_COMPARISONS = {
-    "eq": EQ, "ne": NE, "lt": LT, "le": LE, "gt": GT, "ge": GE, "equ": EQU, "neu": NEU, "ltu": LTU, "leu": LEU, "gtu": GTU, "geu": GEU, "num": NUM, "nan": NOTNAN,
+    "eq": EQ, "ne": NE, "lt": LT, "le": LE, "gt": GT, "ge": GE, "equ": EQU, "neu": NEU, "ltu": LTU, "leu": LEU, "gtu": GTU, "geu": GEU,
+    "num": NUM, "nan": NOTNAN,
 }  # fmt: skip
 _TWO63 = np.float64(2.0**63)
 

@@ -203,7 +203,8 @@ def encode(
 
     assumed: (block, operation) of comparisons whose outcome is given instead of executed.
     """
-    from archex.programs.interpreter import encode_arithmetic, encode_choice, encode_control, encode_memory  # noqa: F401  (they fill ENCODERS)
+    # They fill ENCODERS.
+    from archex.programs.interpreter import encode_arithmetic, encode_choice, encode_control, encode_memory  # noqa: F401
 
     builder = Builder(function, parameters, values, lanes)
     for register, operation in _single_writes(function).items():

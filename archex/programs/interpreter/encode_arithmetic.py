@@ -27,18 +27,24 @@ _ROWS = {
     **{(op, width): row for op, row in (("and", rows.AND), ("or", rows.OR), ("xor", rows.XOR)) for width in (16, 32, 64)},
 }  # fmt: skip
 _TYPED_ROWS = {
-    ("shr", "s32"): rows.SHR_S32, ("min", "s32"): rows.MIN_S32, ("max", "s32"): rows.MAX_S32, ("min", "s64"): rows.MIN_S, ("max", "s64"): rows.MAX_S,
-    ("mul_wide", "s64"): rows.WIDE_S32, ("mul_wide", "u64"): rows.WIDE_U32, ("mad_wide", "s64"): rows.WIDE_ADD_S32, ("mad_wide", "u64"): rows.WIDE_ADD_U32,
+    ("shr", "s32"): rows.SHR_S32, ("min", "s32"): rows.MIN_S32, ("max", "s32"): rows.MAX_S32, ("min", "s64"): rows.MIN_S, ("max",
+    "s64"): rows.MAX_S,
+    ("mul_wide", "s64"): rows.WIDE_S32, ("mul_wide", "u64"): rows.WIDE_U32, ("mad_wide", "s64"): rows.WIDE_ADD_S32, ("mad_wide",
+    "u64"): rows.WIDE_ADD_U32,
     **{("shr", t): rows.SHR_U32 for t in ("u32", "b32", "u16", "b16")}, **{("min", t): rows.MIN_S for t in ("u32", "u16")},
     **{("max", t): rows.MAX_S for t in ("u32", "u16")},
 }  # fmt: skip
 _LANES = {
     "add": lanes.ADD, "sub": lanes.SUB, "mul_lo": lanes.MUL_LO, "mul_hi": lanes.MUL_HI, "mul_wide": lanes.MUL_WIDE, "mad_lo": lanes.MAD_LO,
-    "mad_hi": lanes.MAD_HI, "mad_wide": lanes.MAD_WIDE, "div": lanes.DIV, "rem": lanes.REM, "abs": lanes.ABS, "neg": lanes.NEG, "min": lanes.MIN,
-    "max": lanes.MAX, "sad": lanes.SAD, "and": lanes.AND, "or": lanes.OR, "xor": lanes.XOR, "not": lanes.NOT, "cnot": lanes.CNOT, "shl": lanes.SHL,
+    "mad_hi": lanes.MAD_HI, "mad_wide": lanes.MAD_WIDE, "div": lanes.DIV, "rem": lanes.REM, "abs": lanes.ABS, "neg": lanes.NEG,
+    "min": lanes.MIN,
+    "max": lanes.MAX, "sad": lanes.SAD, "and": lanes.AND, "or": lanes.OR, "xor": lanes.XOR, "not": lanes.NOT, "cnot": lanes.CNOT,
+    "shl": lanes.SHL,
     "shr": lanes.SHR, "funnel_left": lanes.FUNNEL_LEFT, "funnel_right": lanes.FUNNEL_RIGHT, "permute": lanes.PERMUTE,
-    "bitfield_extract": lanes.EXTRACT, "bitfield_insert": lanes.INSERT, "bitfield_mask": lanes.MASK, "popcount": lanes.POPCOUNT, "clz": lanes.CLZ,
-    "reverse_bits": lanes.REVERSE, "find_msb": lanes.FIND_MSB, "find_nth": lanes.FIND_NTH, "dot4": lanes.DOT4, "dot2": lanes.DOT2, "move": lanes.MOVE,
+    "bitfield_extract": lanes.EXTRACT, "bitfield_insert": lanes.INSERT, "bitfield_mask": lanes.MASK, "popcount": lanes.POPCOUNT,
+    "clz": lanes.CLZ,
+    "reverse_bits": lanes.REVERSE, "find_msb": lanes.FIND_MSB, "find_nth": lanes.FIND_NTH, "dot4": lanes.DOT4, "dot2": lanes.DOT2,
+    "move": lanes.MOVE,
 }  # fmt: skip
 _PERMUTES = {"f4e": 1, "b4e": 2, "rc8": 3, "ecl": 4, "ecr": 5, "rc16": 6}
 _COUNTS = frozenset({"popcount", "clz", "find_msb"})  # results of 32 bits whatever the operand
@@ -110,8 +116,10 @@ def _lane(builder: Builder, operation: Operation) -> None:
     if "sat" in operation.mods and op in ("add", "sub"):
         code = lanes.ADD_SAT if op == "add" else lanes.SUB_SAT
     builder.row(
-        n.INTEGER_LANE, code, dst=builder.result(), a=builder.source(0), b=builder.source(1), c=builder.source(2), d=builder.source(3), mode=_mode(operation),
-        width=width, signed=int(dtype in SIGNED), result=32 if op in _COUNTS else BITS[dtype], extend=builder.extend(dtype, operation.dst[0]),
+        n.INTEGER_LANE, code, dst=builder.result(), a=builder.source(0), b=builder.source(1), c=builder.source(2), d=builder.source(3),
+        mode=_mode(operation),
+        width=width, signed=int(dtype in SIGNED), result=32 if op in _COUNTS else BITS[dtype], extend=builder.extend(dtype,
+        operation.dst[0]),
     )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from archex.programs.types import BITS, SIGNED, float_bits
 
 _FLOAT_ROWS = {
     "eq": (rows.F_EQ, False), "lt": (rows.F_LT, False), "le": (rows.F_LE, False), "gt": (rows.F_LT, True), "ge": (rows.F_LE, True),
-    "neu": (rows.F_NEU, False), "ltu": (rows.F_LTU, False), "leu": (rows.F_LEU, False), "gtu": (rows.F_LTU, True), "geu": (rows.F_LEU, True),
+    "neu": (rows.F_NEU, False), "ltu": (rows.F_LTU, False), "leu": (rows.F_LEU, False), "gtu": (rows.F_LTU, True), "geu": (rows.F_LEU,
+    True),
 }  # fmt: skip
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 _PROPERTIES = ("finite", "infinite", "number", "notanumber", "normal", "subnormal")

@@ -16,7 +16,8 @@ _WRITTEN = (Space.GLOBAL, Space.GENERIC)
 
 def _fields(builder: Builder, operation: Operation) -> dict[str, int]:
     return {
-        "a": builder.source(0), "space": int(operation.space), "offset": operation.offset, "width": operation.width, "vector": operation.vector,
+        "a": builder.source(0), "space": int(operation.space), "offset": operation.offset, "width": operation.width,
+        "vector": operation.vector,
         "slot": operation.memory_slot,
     }  # fmt: skip
 

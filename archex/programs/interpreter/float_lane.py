@@ -26,7 +26,8 @@ from archex.programs.values import bits_of_f64, f64_of, fma64, odd_sum, toward_o
 
 ADD, SUB, MUL, FMA, DIV, SQRT, RSQRT, RCP, SIN, COS, EXP2, LOG2, TANH, MIN, MAX, ABS, NEG, COPYSIGN = range(18)
 OPERATIONS = {
-    "add": ADD, "sub": SUB, "mul": MUL, "fma": FMA, "mad_lo": FMA, "div": DIV, "sqrt": SQRT, "rsqrt": RSQRT, "rcp": RCP, "sin": SIN, "cos": COS,
+    "add": ADD, "sub": SUB, "mul": MUL, "fma": FMA, "mad_lo": FMA, "div": DIV, "sqrt": SQRT, "rsqrt": RSQRT, "rcp": RCP, "sin": SIN,
+    "cos": COS,
     "exp2": EXP2, "log2": LOG2, "tanh": TANH, "min": MIN, "max": MAX, "abs": ABS, "neg": NEG, "copysign": COPYSIGN,
 }  # fmt: skip
 

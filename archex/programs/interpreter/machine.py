@@ -93,12 +93,15 @@ def allocate(tables: Tables, sizes: Sizes, table: np.ndarray) -> Machine:
     page_state = _zeros(2)
     page_state[1] = FIRST_PAGES if tables.writes_memory else 0
     return Machine(
-        code=tables.code.reshape(-1).copy(), blocks=tables.blocks.reshape(-1), lists=tables.lists, shape=shape, specials=np.concatenate([tables.specials, _lane_values(sizes).reshape(-1)]),
+        code=tables.code.reshape(-1).copy(), blocks=tables.blocks.reshape(-1), lists=tables.lists, shape=shape,
+        specials=np.concatenate([tables.specials, _lane_values(sizes).reshape(-1)]),
         registers=registers, predicates=_zeros(contexts * tables.predicates), contexts=_zeros(contexts * n.CONTEXT_COLUMNS),
         stack=_zeros(contexts * n.STACK_DEPTH * n.STACK_COLUMNS), bars=_zeros(slots * n.BARRIERS * n.BARRIER_COLUMNS), table=table,
         pages=_zeros(int(page_state[1]) * PAGE_WORDS), page_state=page_state, local=_zeros(slots * local_words),
-        private=_zeros(contexts * lanes * private_words), ring=_zeros(traced * block * 2), records=_zeros(traced * record * layout.RECORD_COLUMNS),
-        pool=_zeros(traced * pool * lanes), cursor=_zeros(contexts * layout.CURSOR_COLUMNS), counts=_zeros(2 * len(tables.blocks)), look=_zeros(8),
+        private=_zeros(contexts * lanes * private_words), ring=_zeros(traced * block * 2),
+        records=_zeros(traced * record * layout.RECORD_COLUMNS),
+        pool=_zeros(traced * pool * lanes), cursor=_zeros(contexts * layout.CURSOR_COLUMNS), counts=_zeros(2 * len(tables.blocks)),
+        look=_zeros(8),
         fault=_zeros(n.FAULT_COLUMNS),
     )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Row loops: the integer and single-precision operations that carry kernels, over all lanes of a wave at once.
 
-In: the register file as one flat array, offsets of the rows, the wave's width. Out: the destination row, or a mask of lanes for comparisons. Rows hold raw bits, zero-extended to 64. Lanes that
+In: the register file as one flat array, offsets of the rows, the wave's width. Out: the destination row,
+or a mask of lanes for comparisons. Rows hold raw bits, zero-extended to 64. Lanes that
 are not active are computed too; the caller writes to a scratch row and blends.
 """
 
@@ -13,7 +14,8 @@ from archex.base.jit import outlined
 from archex.programs.values import LOW32, LOWEST, bits_of_f32, f32_of, fma32
 
 (
-    MOVE, ADD32, SUB32, ADD64, SUB64, MUL32, MAD32, MUL64, WIDE_S32, WIDE_U32, WIDE_ADD_S32, WIDE_ADD_U32, AND, OR, XOR, NOT32, SHL32, SHL64,
+    MOVE, ADD32, SUB32, ADD64, SUB64, MUL32, MAD32, MUL64, WIDE_S32, WIDE_U32, WIDE_ADD_S32, WIDE_ADD_U32, AND, OR, XOR, NOT32, SHL32,
+    SHL64,
     SHR_U32, SHR_S32, EXTEND_S32, CUT32, MIN_S, MAX_S, MIN_S32, MAX_S32, EXTRACT_U32, ROW_COUNT,
 ) = range(28)  # fmt: skip
 FADD, FSUB, FMUL, FFMA = range(4)

@@ -6,7 +6,8 @@ Everything that runs is a flat int64 array; a row's start is its number times th
 
 # --- an encoded operation
 (
-    GROUP, OP, DST, A, B, C, D, GUARD, NEGATE, MODE, WIDTH, SIGNED, RESULT, EXTEND, FLAGS, SPACE, OFFSET, LIST, VECTOR, SLOT, PRED, SOURCE, EXECUTE, HINT,
+    GROUP, OP, DST, A, B, C, D, GUARD, NEGATE, MODE, WIDTH, SIGNED, RESULT, EXTEND, FLAGS, SPACE, OFFSET, LIST, VECTOR, SLOT, PRED,
+    SOURCE, EXECUTE, HINT,
 ) = range(24)  # fmt: skip
 CODE_COLUMNS = 24
 
@@ -57,7 +58,8 @@ SHAPE_COLUMNS = 32
 
 # --- faults: what stopped a run
 (
-    NO_FAULT, NEED_PAGES, NO_BUFFER, MISALIGNED, OUT_OF_LOCAL, OUT_OF_PRIVATE, READ_ONLY, DIVERGED_BARRIER, BAD_BARRIER, DEADLOCK, TOO_LONG, TRAPPED,
+    NO_FAULT, NEED_PAGES, NO_BUFFER, MISALIGNED, OUT_OF_LOCAL, OUT_OF_PRIVATE, READ_ONLY, DIVERGED_BARRIER, BAD_BARRIER, DEADLOCK,
+    TOO_LONG, TRAPPED,
     TOO_DEEP, BAD_INDEX, FELL_OFF,
 ) = range(15)  # fmt: skip
 F_KIND, F_CONTEXT, F_SOURCE, F_VALUE, F_EXTRA = range(5)
@@ -65,7 +67,8 @@ FAULT_COLUMNS = 8
 
 # --- special values that differ between lanes or workgroups; the others are constants of a launch
 SPECIAL_ROWS = (
-    "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt",
+    "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "lanemask_eq", "lanemask_lt", "lanemask_le",
+    "lanemask_gt",
     "lanemask_ge", "clock",
 )  # fmt: skip
 SPECIAL_COUNT = len(SPECIAL_ROWS)

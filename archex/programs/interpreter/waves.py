@@ -12,9 +12,10 @@ import numpy as np
 from archex.base import layout
 from archex.base.jit import jit, outlined
 from archex.programs.interpreter import table as n
-from archex.programs.interpreter.access import FIRST, KIND, STRIDE, access
+from archex.programs.interpreter.access import access
 from archex.programs.interpreter.barriers import arrive
 from archex.programs.interpreter.compute import compute, place
+from archex.programs.interpreter.transfer import FIRST, KIND, STRIDE
 from archex.programs.values import LOW32, popcount
 
 _RING_COLUMNS = layout.CURSOR_COLUMNS
@@ -172,7 +173,8 @@ def publish(c: Any, block: Any, x: Any, shape: Any, ring: Any, cursor: Any, coun
 
 @outlined("i:iippppppppppppppppppppp")
 def run_wave(
-    c: Any, slot: Any, code: Any, blocks: Any, lists: Any, shape: Any, r: Any, p: Any, x: Any, stack: Any, bars: Any, t: Any, pages: Any, state: Any,
+    c: Any, slot: Any, code: Any, blocks: Any, lists: Any, shape: Any, r: Any, p: Any, x: Any, stack: Any, bars: Any, t: Any, pages: Any,
+    state: Any,
     local: Any, private: Any, ring: Any, records: Any, pool: Any, cursor: Any, counts: Any, look: Any, fault: Any,
 ) -> Any:  # fmt: skip
     """Move wave `c` on; its new status. A fault leaves the wave before the operation at fault."""

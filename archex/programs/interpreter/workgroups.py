@@ -14,7 +14,6 @@ from archex.base.jit import jit, outlined, pointer
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.barriers import release
 from archex.programs.interpreter.waves import run_wave
-from archex.programs.values import LOW32
 
 
 class Machine(NamedTuple):
@@ -100,7 +99,8 @@ def begin(
 
 @jit
 def run_slot(
-    slot: Any, code: Any, blocks: Any, lists: Any, shape: Any, r: Any, p: Any, x: Any, stack: Any, bars: Any, t: Any, pages: Any, state: Any, local: Any,
+    slot: Any, code: Any, blocks: Any, lists: Any, shape: Any, r: Any, p: Any, x: Any, stack: Any, bars: Any, t: Any, pages: Any,
+    state: Any, local: Any,
     private: Any, ring: Any, records: Any, pool: Any, cursor: Any, counts: Any, look: Any, fault: Any,
 ) -> Any:  # fmt: skip
     """Run a workgroup until each wave is done, full, or waits for one that is full; False when something is wrong."""
