@@ -24,6 +24,7 @@ from archex.engine.state import (
     I_SERVER,
     I_SETS,
     I_SLICES,
+    I_STRIDE,
     I_WAYS,
     SECTOR_MASK,
     USES,
@@ -60,7 +61,7 @@ def locate(levels_int: Any, index_params: Any, set_index: Any, scalars: Any, lev
         scalars[FAULT_VALUE] = index
         index = 0
     unit = (instance * partitions + partition) * slices + which
-    return levels_int[level, I_BASE] + (unit * sets + index) * 3 * levels_int[level, I_WAYS], levels_int[level, I_SERVER] + unit
+    return levels_int[level, I_BASE] + (unit * sets + index) * levels_int[level, I_STRIDE], levels_int[level, I_SERVER] + unit
 
 
 @jit
@@ -85,7 +86,7 @@ def feedback(levels_int: Any, note_set: Any, cells: Any, set_state: Any, params:
     """Tell a policy that asked for it of a HIT or a FILLED_SET."""
     if levels_int[level, I_FEEDBACK] & what:
         ways = levels_int[level, I_WAYS]
-        index = (first - levels_int[level, I_BASE]) // (3 * ways)
+        index = (first - levels_int[level, I_BASE]) // levels_int[level, I_STRIDE]
         note_set[level](SetView(first + ways, ways, whole(cells), index, entry - first, what), whole(set_state[level]), whole(params[level]))
 
 
@@ -96,7 +97,7 @@ def choose_entry(levels_int: Any, pick_victim: Any, params: Any, cells: Any, set
     empty = find(cells, first, ways, -1)
     if empty >= 0:
         return empty
-    index = (first - levels_int[level, I_BASE]) // (3 * ways)
+    index = (first - levels_int[level, I_BASE]) // levels_int[level, I_STRIDE]
     way = pick_victim[level](SetView(first + ways, ways, whole(cells), index, -1, 0), whole(set_state[level]), whole(params[level]))
     if way < 0 or way >= ways:
         scalars[FAULT] = FAULT_PICK_VICTIM

@@ -129,8 +129,9 @@ FILL_SHIFT = 25
 SECTOR_MASK = 0xFF
 FLAG_MASK = (1 << FILL_SHIFT) - 1
 
-PENDING_BUCKETS = 1024
-PENDING_GRAIN = 8  # cycles a bucket
+PENDING_BUCKETS = 256
+PENDING_GRAIN = 32  # cycles a bucket
+HOST_LINE = 8  # words of a cache line of the host: sets of `cells` start on one
 MEMO_ROWS = 512
 MEMO_COLUMNS = 6
 
@@ -157,6 +158,7 @@ I_FETCH = 18  # sectors at least fetched
 I_INDEX_POLICY = 19  # 1: ask set_index
 I_FEEDBACK = 20
 I_INSTANCES = 21
+I_STRIDE = 22  # words from a set to the next
 INT_COLUMNS = 24
 
 
@@ -365,7 +367,8 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
         out[I_GROUP_WRITE] = servers.take(groups, row[tab.LEVEL_GROUP_WRITE])
         out[I_TOTAL_READ] = servers.take(instances, row[tab.LEVEL_TOTAL_READ])
         out[I_TOTAL_WRITE] = servers.take(instances, row[tab.LEVEL_TOTAL_WRITE])
-        base += 3 * instances * partitions * slices * int(out[I_SETS] * out[I_WAYS])
+        out[I_STRIDE] = -(-3 * int(out[I_WAYS]) // HOST_LINE) * HOST_LINE
+        base += instances * partitions * slices * int(out[I_SETS] * out[I_STRIDE])
     return numbers, base
 
 
@@ -464,7 +467,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
     units = len(state.units)
     outstanding = int(paths.levels[1, tab.LEVEL_PENDING_WRITES]) if len(paths.levels) > 1 else 0
     memory = Memory(
-        scalars=state.scalars, counters=state.counters, units=state.units, cells=ints(sizes["lines"]), servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
+        scalars=state.scalars, counters=state.counters, units=state.units, cells=_aligned(sizes["lines"]), servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
         stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
         writes=ints(sizes["channels"]), pages=ints(max(int(paths.translation[tab.TRANSLATION_ENTRIES]), 1), value=-1),
         set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
@@ -494,5 +497,13 @@ def level_cells(row: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Views of a level's tags, last uses and status words, sets x ways each (`row` of levels_int)."""
     sets = int(row[I_INSTANCES] * row[I_PARTITIONS] * row[I_SLICES] * row[I_SETS])
     ways, base = int(row[I_WAYS]), int(row[I_BASE])
-    level = cells[base : base + 3 * sets * ways].reshape(sets, 3, ways)
-    return level[:, 0], level[:, 1], level[:, 2]
+    stride = int(row[I_STRIDE])
+    level = cells[base : base + sets * stride].reshape(sets, stride)
+    return level[:, :ways], level[:, ways : 2 * ways], level[:, 2 * ways : 3 * ways]
+
+
+def _aligned(words: int) -> np.ndarray:
+    """Zeros that start on a cache line of the host."""
+    room = np.zeros(words + HOST_LINE, np.int64)
+    skipped = -(room.ctypes.data // 8) % HOST_LINE
+    return room[skipped : skipped + words]

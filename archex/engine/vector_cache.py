@@ -17,8 +17,10 @@ from archex.engine.policies import HIT
 from archex.engine.state import (
     DIRTY_SHIFT,
     FILL_SHIFT,
+    HOST_LINE,
     I_LINE,
     I_PARTITIONS,
+    I_STRIDE,
     I_WAYS,
     PENDING_BUCKETS,
     PENDING_GRAIN,
@@ -129,7 +131,7 @@ def look_ahead(paths: Any, functions: Any, memory: Any, unit: int, lines: int) -
             for copy in range(places):
                 part = near if copy > 0 else home
                 first, server = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, part, line)
-                for word in range(0, 3 * levels_int[level, I_WAYS], 8):
+                for word in range(0, levels_int[level, I_STRIDE], HOST_LINE):
                     prefetch(memory.cells, first + word)
 
 
