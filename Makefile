@@ -3,6 +3,7 @@
 #   make run ARGS="device=mi300a"    the same with your own overrides
 #   make test                        every test; `make quick` leaves out the slow ones
 #   make check                       lint, format and types
+#   make readme                      put the main job's output of today into the README
 #   make docs                        the documentation as a site in site/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
@@ -12,7 +13,7 @@ ARGS   ?= device=h200 suite=smoke
 # Two workers; a file's tests stay together, so that each compiled function is built in one place.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: run test quick check format docs clean
+.PHONY: run test quick check format docs readme clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -35,6 +36,9 @@ format: $(VENV)/.dev
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
+
+readme: $(VENV)/.dev
+	$(BIN)/python tests/docs/refresh.py
 
 clean:
 	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache
