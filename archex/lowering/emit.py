@@ -45,6 +45,7 @@ class Node:
     last: bool = False
     base: Value | None = None
     zero: bool = False
+    wall: bool = False
 
 
 @attrs.define(slots=True, eq=False)
@@ -74,9 +75,13 @@ class Emitter:
         """Nodes of every block."""
         for index, made in enumerate(self.forms):
             self.block, self.memo, self.target = index, {}, self.nodes[index]
+            guard: object = None
             for item in made.items:
                 if not item.gone:
+                    guard = self._change_guard(guard, item)
                     self._item(item)
+            if guard is not None:
+                self._change_guard(guard, None)
             self._finish(made)
         self._place_outside()
         for index, ahead in enumerate(self.ahead):
@@ -108,15 +113,37 @@ class Emitter:
         if made:
             made[-1].last = True
 
+    def _change_guard(self, current: object, item: Item | None) -> object:
+        """Where instructions take no predicate, lanes are switched off and on again around a run of guarded operations."""
+        if not self.rules.before_guard:
+            return None
+        wanted: object = None
+        if item is not None and item.guard is not None and item.op not in ("branch", "exit"):
+            wanted = (item.guard, item.operation.guard_negated)
+        if wanted == current:
+            return current
+        if current is not None:
+            self._around(self.rules.after_guard, [])
+        if wanted is not None and item is not None and item.guard is not None:
+            self._around(self.rules.before_guard, [value for value in (self._read(item.guard, "uniform_alu"),) if value is not None])
+        return wanted
+
+    def _around(self, name: str, reads: list[Value]) -> None:
+        """A step before or after guarded operations; nothing may pass it."""
+        at = len(self.target)
+        while at and self.target[at - 1].ends:
+            at -= 1
+        self.target.insert(at, Node(name, reads, [], wall=True))
+
     def _memory(self, operation: Operation, made: list[Node], base: list[Ref]) -> None:
         for node in made:
             if node.name.startswith(MEMORY):
                 node.record, node.bytes = operation.memory_slot, operation.width * operation.vector
                 node.offset = operation.offset
                 node.base = base[0] if base and isinstance(base[0], Value) else None
-                if operation.space == Space.LOCAL:
+                if operation.space == Space.LOCAL and self.rules.single["local_base"]:
                     node.reads.append(self._outside(Named("local_base", 0), node.name))
-        if operation.space in (Space.GLOBAL, Space.GENERIC) and self.rules.single["memory_prologue"]:
+        if made and operation.space in (Space.GLOBAL, Space.GENERIC) and self.rules.single["memory_prologue"]:
             made[-1].reads.append(self._outside(Named("memory_prologue", 0), "branch"))
 
     def _end(self, item: Item) -> None:
@@ -149,6 +176,8 @@ class Emitter:
     # --- steps
     def _steps(self, steps: tuple[Step, ...], environment: dict[str, list[Ref]], results: list[Value], also: list[Ref], guarded: bool, top: bool = False) -> None:
         final = max((at for at, step in enumerate(steps) if step.result == "d"), default=len(steps) - 1)
+        if not steps:
+            return
         for at, step in enumerate(steps):
             inputs = [ref for name in step.inputs for ref in environment.get(name, self._literal(name))]
             guard = environment.get(step.guard, []) if step.guard else []
@@ -272,9 +301,12 @@ class Emitter:
         return self._outside(ref, name) if isinstance(ref, Named) else ref
 
     def _outside(self, key: Named, name: str) -> Value:
+        group = self.rules.spec.parameter_group
+        if key.kind == "parameter" and group > 8 and isinstance(key.name, int):
+            key = Named("parameter", key.name // group * group, group)
         found = self.outside.get(key)
         if found is None:
-            found = self.outside[key] = Outside(Value(max(1, key.bytes // 4)))
+            found = self.outside[key] = Outside(Value(min(4, max(1, key.bytes // 4))))
             if key.kind in ("local_base", "memory_prologue") or (key.kind in ("parameter", "special") and self._uniform_named(key)):
                 found.value.shared = True
         found.blocks.add(self.block)

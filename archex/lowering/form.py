@@ -79,7 +79,13 @@ def attributes(operation: Operation) -> frozenset[str]:
         found |= {f"from_{group}" for group in _groups(operation.source_dtype)}
     if operation.dtype in BITS and BITS[operation.dtype] >= 64:
         found.add("wide")
+    if operation.op in ("mul_wide", "mad_wide", "mul_lo", "mad_lo") and any(_is_power(source) for source in operation.src[:2]):
+        found.add("scaled")
     return frozenset(found)
+
+
+def _is_power(operand: object) -> bool:
+    return isinstance(operand, Immediate) and operand.bits > 0 and operand.bits & (operand.bits - 1) == 0
 
 
 def _groups(dtype: str) -> set[str]:

@@ -22,6 +22,7 @@ from archex.lowering.rules import Rules
 from archex.lowering.scalar import scalar_registers
 from archex.lowering.schedule import schedule
 from archex.lowering.spill import Passing, spill
+from archex.lowering.wait import insert_waits
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.programs.ir import Function
 
@@ -57,13 +58,15 @@ def lower(function: Function, spec: InstructionSetSpec, timings: Mapping[str, Ti
     rules = Rules(spec)
     known = facts(function)
     blocks = nodes_of(known, rules)
-    latency = {name: timing.latency for name, timing in timings.items()}
+    latency = {name: timing.latency for name, timing in timings.items()} | dict(spec.assumed_latency)
     budget = (registers or 255) - spec.reserved_registers
     ordered, peaks, passing = _schedule(known, blocks, latency, budget)
     demand = max(peaks, default=0) + spec.reserved_registers
     spilled = 0
     if registers and max(peaks, default=0) > budget:
         ordered, spilled = spill(known, ordered, passing, budget)
+    if rules.single["memory_wait"]:
+        ordered = insert_waits(ordered, rules.single["memory_wait"][0].operation)
     code_order = diverge.order(known)
     code, start, tokens = encode(ordered, code_order, timings, spec.instruction_bytes)
     records = np.array([sum(operation.memory_slot >= 0 for operation in block.operations) for block in function.blocks], np.int32)

@@ -41,6 +41,11 @@ def parse_steps(text: str, path: str) -> tuple[Step, ...]:
     return tuple(found)
 
 
+def _pair(text: str) -> tuple[str, str]:
+    before, _, after = text.partition(";")
+    return before.strip(), after.strip()
+
+
 class Rules:
     """Expansions by key, and the search for the one that fits an operation best."""
 
@@ -58,8 +63,8 @@ class Rules:
             name: parse_steps(getattr(spec, name), f"instruction_set.{name}")
             for name in ("prologue", "memory_prologue", "local_base", "parameter", "parameter_uniform", "branch", "memory_wait")
         }
-        before, _, after = spec.divergence.partition(";")
-        self.before_divergence, self.after_divergence = before.strip(), after.strip()
+        self.before_divergence, self.after_divergence = _pair(spec.divergence)
+        self.before_guard, self.after_guard = _pair(spec.guard)
         self.immediate_free = frozenset(spec.immediate_free.split())
         self.immediate_none = frozenset(spec.immediate_none.split())
         self.uniform = dict(spec.uniform)

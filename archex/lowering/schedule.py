@@ -32,7 +32,7 @@ class _Task:
 
 def is_wall(node: Node) -> bool:
     """Whether instructions stay on their side: ends, calls, branches within an expansion."""
-    return node.ends or node.name in WALLS or (node.name == "branch" and not node.ends)
+    return node.ends or node.wall or node.name in WALLS or (node.name == "branch" and not node.ends)
 
 
 def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:

@@ -1,0 +1,64 @@
+"""Waits that a program must contain where the hardware does not watch registers of outstanding memory operations.
+
+In: scheduled blocks. Out: the same with a wait before the first use of a result that no earlier wait covers. Operations of one kind finish in
+order, so a wait for one covers all before it.
+"""
+
+from __future__ import annotations
+
+from archex.lowering.emit import Node
+from archex.lowering.form import Value
+
+#: Operations whose results must be waited for, and the counter that counts them.
+COUNTERS = {
+    "load_global": 0, "atomic_global": 0, "load_private": 0,
+    "load_local": 1, "atomic_local": 1, "shuffle": 1, "constant_load": 1, "constant_load_uniform": 1,
+}  # fmt: skip
+
+
+def insert_waits(blocks: list[list[Node]], name: str) -> list[list[Node]]:
+    """Blocks with waits."""
+    elsewhere: dict[object, set[int]] = {}
+    for index, nodes in enumerate(blocks):
+        for node in nodes:
+            if node.name in COUNTERS:
+                for value in node.writes:
+                    elsewhere.setdefault(_name(value), set()).add(index)
+    return [_waits(index, nodes, name, elsewhere) for index, nodes in enumerate(blocks)]
+
+
+def _name(value: Value) -> object:
+    if value.incoming >= 0:
+        return value.incoming
+    return value.registers[0] if value.registers else value
+
+
+def _waits(index: int, nodes: list[Node], name: str, elsewhere: dict[object, set[int]]) -> list[Node]:
+    issued: dict[object, tuple[int, int]] = {}
+    count = [0, 0]
+    covered = [0, 0]
+    entered = False  # whether something from before the block has been waited for
+    found: list[Node] = []
+    for node in nodes:
+        need = False
+        for value in node.reads:
+            key = _name(value)
+            if key in issued:
+                counter, number = issued[key]
+                if number > covered[counter]:
+                    covered[counter] = number
+                    need = True
+            elif not entered and elsewhere.get(key, set()) - {index}:
+                entered = need = True
+        if need:
+            found.append(Node(name, [], [], node.source))
+        found.append(node)
+        if node.name in COUNTERS:
+            counter = COUNTERS[node.name]
+            count[counter] += 1
+            for value in node.writes:
+                issued[_name(value)] = counter, count[counter]
+        else:
+            for value in node.writes:
+                issued.pop(_name(value), None)
+    return found
