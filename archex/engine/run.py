@@ -183,8 +183,9 @@ class Engine:
         return values
 
     def last_end(self) -> int:
-        """Cycle of the latest completion so far (waves ended, writes retired)."""
-        return int(self.state.scalars[LAST_END])
+        """Cycle of the latest completion so far (waves ended, writes retired); while waves run, at least now."""
+        ended = int(self.state.scalars[LAST_END])
+        return max(ended, self.now) if self.running or self.not_started else ended
 
     def cycles(self) -> int:
         """Cycles of the launch as a counter in hardware has them, start and drain included."""
@@ -195,18 +196,19 @@ class Engine:
         return int((self.state.waves[:, W_GROUP] >= 0).sum())
 
     def fill(self, level: int, filled: float, dirty: float) -> None:
-        """Fill a cache level with lines of nobody's, a share of them dirty: the state a long launch has reached (for sampling).
+        """Give the empty ways of a cache level lines of nobody's, a share of them dirty: the state a long launch has reached.
 
-        Every `1 / filled`-th way is filled; they are older than anything that follows.
+        `filled`: share of the ways to be in use then. What is there stays; the new lines are older than anything else.
         """
         row = self.paths.levels_int[level]
         tags, used, status = level_cells(row, self.memory.cells)
         ways, whole = int(row[I_WAYS]), int(row[I_WHOLE])
-        held = round(filled * ways)
-        marked = round(dirty * held)
-        tags[:, :held] = (1 << 50) + np.arange(tags.size).reshape(tags.shape)[:, :held]
-        status[:, :held] = whole
-        for way in range(held):  # dirty ways spread over the order of replacement
-            if (way * marked) % held < marked:
-                status[:, way] = whole | (whole << DIRTY_SHIFT)
-        used[:] = 0
+        room = np.minimum((tags == -1).cumsum(1), 1 << 30)  # the how-many-th empty way this is
+        missing = np.maximum(round(filled * ways) - (tags != -1).sum(1, keepdims=True), 0)
+        new = (tags == -1) & (room <= missing)
+        tags[new] = (1 << 50) + np.arange(tags.size).reshape(tags.shape)[new]
+        turn = room + np.arange(len(tags))[:, None]
+        marked = new & (np.floor(turn * dirty) > np.floor((turn - 1) * dirty))  # spread evenly
+        status[new] = whole
+        status[marked] = whole | (whole << DIRTY_SHIFT)
+        used[new] = 0

@@ -69,7 +69,8 @@ S_FREE = 4  # free slots
 S_LAST = 5  # slot that issued last, -1
 S_QUEUE = 6  # position in its ring of memory-queue entries
 S_BUFFERED = 7  # lines ever put into its fetch buffer
-SCHEDULER_COLUMNS = 8
+S_BRANCH = 8  # cycle of its last taken branch
+SCHEDULER_COLUMNS = 9
 
 # --- units[u]
 U_NEXT = 0  # earliest S_NOW

@@ -13,6 +13,7 @@ from archex.engine import tables as tab
 from archex.engine.fetch import fetch_line
 from archex.engine.state import (
     L_PIPES,
+    S_BRANCH,
     S_NOW,
     S_WAITING,
     S_WAKE,
@@ -88,6 +89,10 @@ def enter_block(core: Any, state: Any, trace: Any, w: int) -> int:
         if wave[W_PC] >= 0:  # not the first block
             if start != wave[W_END]:
                 hold = core.unit_int[tab.BRANCH_TAKEN]
+                scheduler = state.schedulers[w // core.unit_int[tab.SLOTS]]
+                apart = scheduler[S_BRANCH] + core.unit_int[tab.BRANCH_INTERVAL] - previous
+                scheduler[S_BRANCH] = previous + max(apart, 0)
+                hold += max(apart, 0)
             elif core.code[wave[W_END] - 1, lay.KIND] == lay.BRANCH:
                 hold = core.unit_int[tab.BRANCH_NOT_TAKEN]
             if lanes != wave[W_LANES]:
