@@ -18,7 +18,7 @@ from archex.programs.ir import Immediate, Operation, Space
 
 #: Vector instructions that take one scalar register among their inputs.
 SCALAR_INPUT = frozenset(
-    """fma_f32 minmax_f32 compare_f32 fma_f16 int_add int_logic int_minmax shift permute lea int_mad compare_int select move
+    """fma_f32 minmax_f32 compare_f32 fma_f16 fma_f64 compare_f64 int_add int_logic int_minmax shift permute lea int_mad compare_int select move
     convert_int_float uniform_alu uniform_move load_local store_local atomic_local constant_load constant_load_uniform branch""".split()
 )
 #: Steps that must stay where they are and may not be shared.
@@ -277,23 +277,27 @@ class Emitter:
         if name in self.rules.immediate_free or name == "move":
             return [ref for ref in inputs if not isinstance(ref, Immediate)]
         room = 0 if name in self.rules.immediate_none else self.rules.spec.immediates
+        doubles = name.endswith("_f64")
         found: list[Ref] = []
         held: set[int] = set()
-        for ref in inputs:
+        # The field holds 32 bits: of a double the upper ones, if the others are zero. Signs are free.
+        for ref in sorted(inputs, key=lambda ref: isinstance(ref, Immediate) and doubles and ref.bits & 0xFFFFFFFF != 0):
             if not isinstance(ref, Immediate):
                 found.append(ref)
-            elif ref.bits and ref.bits not in held:
-                if len(held) < room:
-                    held.add(ref.bits)
+                continue
+            bits = ref.bits & 0x7FFFFFFFFFFFFFFF if doubles else ref.bits
+            if bits and bits not in held:
+                if len(held) < room and not (doubles and bits & 0xFFFFFFFF):
+                    held.add(bits)
                 else:
-                    found.append(self._constant(ref.bits))
+                    found.append(self._constant(bits, name))
         return found
 
-    def _constant(self, bits: int) -> Value:
+    def _constant(self, bits: int, name: str) -> Value:
         # A pair of registers for a wide constant is too dear to keep through a loop.
         wide = bits >> 32 != 0
         key = Named("constant", bits, 8 if wide else 4, self.block if wide else self.facts.home[self.block])
-        return self._outside(key, "")
+        return self._outside(key, name if wide else "")
 
     def _read(self, ref: Ref, name: str) -> Value | None:
         if isinstance(ref, Immediate):
@@ -307,7 +311,7 @@ class Emitter:
         found = self.outside.get(key)
         if found is None:
             found = self.outside[key] = Outside(Value(min(4, max(1, key.bytes // 4))))
-            if key.kind in ("local_base", "memory_prologue") or (key.kind in ("parameter", "special") and self._uniform_named(key)):
+            if key.kind in ("local_base", "memory_prologue") or (key.kind == "constant" and key.bytes > 4 and self.rules.uniform) or (key.kind in ("parameter", "special") and self._uniform_named(key)):
                 found.value.shared = True
         found.blocks.add(self.block)
         if name and name not in SCALAR_INPUT:
@@ -349,7 +353,8 @@ class Emitter:
         if key.kind == "special":
             return self.rules.special(str(key.name))
         if key.kind == "constant":
-            return (Step("l", "move", ()), Step("d", "move", ("l",))) if key.bytes > 4 else (Step("d", "move", ()),)
+            name = self.rules.uniform.get("move", "move") if outside.value.shared and not outside.vector else "move"
+            return (Step("l", name, ()), Step("d", name, ("l",))) if key.bytes > 4 else (Step("d", name, ()),)
         return self.rules.single[key.kind]
 
 

@@ -106,7 +106,7 @@ def _products(function: Function) -> dict[int, Operation]:
                 once[register.id] = None if register.id in once else operation
     found = {}
     for register, operation in once.items():
-        if operation is None or operation.op != "mul_wide" or operation.guard is not None:
+        if operation is None or operation.op != "mul_wide" or operation.guard is not None or not operation.opcode.startswith("mul.wide"):
             continue
         if all(not isinstance(source, Register) or once.get(source.id) is not None for source in operation.src):
             found[register] = operation

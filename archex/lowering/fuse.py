@@ -66,6 +66,8 @@ class Fuser:
                 self._sign(item, SIGNED_INPUTS, held)
             elif item.op == "neg" and "int" in item.attributes and "int_negate" in self.rules:
                 self._sign(item, frozenset({"add", "sub"}), held)
+            elif item.op == "not" and "int32" in item.attributes and "logic3" in self.rules:
+                self._sign(item, LOGIC, held)
             elif item.op == "not" and "pred" in item.attributes and item.results[0] not in held and item.results[0] is not None:
                 self.alias[item.results[0]] = list(item.sources)
                 item.gone = True
@@ -133,7 +135,8 @@ class Fuser:
         if result is None or result in held:
             return
         users = [user for user in self.form.items if result in user.inputs()]
-        if users and all(user.op in takers and result not in user.carried and user.operation.dtype == item.operation.dtype for user in users):
+        same = BITS.get(item.operation.dtype)
+        if users and all(user.op in takers and result not in user.carried and BITS.get(user.operation.dtype) == same for user in users):
             self.alias[result] = list(item.sources)
             item.gone = True
 
@@ -277,7 +280,7 @@ class Fuser:
         """An addition of a product made in another block: the product is cheaper to make again than to add."""
         source = item.sources[at]
         operation = self.known.products.get(source.incoming) if isinstance(source, Value) and source.item is None else None
-        if operation is None or operation.source_dtype not in ("s32", "u32") or operation.opcode.startswith("shl"):
+        if operation is None or operation.source_dtype not in ("s32", "u32"):
             return False
         parts: list[Ref] = []
         for operand in operation.src:
@@ -336,6 +339,12 @@ class Fuser:
     def _logic3(self, item: Item) -> bool:
         if item.op not in LOGIC or "int32" not in item.attributes:
             return False
+        leaves, inner = self._leaves(item, 3)
+        if inner and self._fits(leaves, 3):
+            for made in inner:
+                self._take(made)
+            item.sources, item.op = list({id(part): part for part in leaves}.values()), "logic3"
+            return True
         for at, source in enumerate(item.sources):
             made = self._producer(source, LOGIC)
             if made is None or "int32" not in made.attributes:
@@ -349,6 +358,21 @@ class Fuser:
                 item.op = "logic3"
                 return True
         return False
+
+    def _leaves(self, item: Item, depth: int) -> tuple[list[Ref], list[Item]]:
+        """What a tree of bitwise logic reads, and the items inside it that nobody else needs."""
+        own = item.sources[:3] if item.op == "lop3" else item.sources
+        leaves: list[Ref] = []
+        inner: list[Item] = []
+        for source in own:
+            made = self._producer(source, LOGIC) if depth else None
+            if made is None or "int32" not in made.attributes:
+                leaves.append(source)
+                continue
+            deeper, inside = self._leaves(made, depth - 1)
+            leaves += deeper
+            inner += [made, *inside]
+        return leaves, inner
 
     def _test_bits(self, item: Item) -> bool:
         """Comparing with zero is a second result of bitwise logic."""

@@ -21,7 +21,7 @@ from archex.lowering.merge import merge_accesses
 from archex.lowering.rules import Rules
 from archex.lowering.scalar import scalar_registers
 from archex.lowering.schedule import schedule
-from archex.lowering.spill import Passing, spill
+from archex.lowering.spill import Passing, needs_spill, spill
 from archex.lowering.wait import insert_waits
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.programs.ir import Function
@@ -63,7 +63,7 @@ def lower(function: Function, spec: InstructionSetSpec, timings: Mapping[str, Ti
     ordered, peaks, passing = _schedule(known, blocks, latency, budget)
     demand = max(peaks, default=0) + spec.reserved_registers
     spilled = 0
-    if registers and max(peaks, default=0) > budget:
+    if registers and needs_spill(max(peaks, default=0), budget):
         ordered, spilled = spill(known, ordered, passing, budget)
     if rules.single["memory_wait"]:
         ordered = insert_waits(ordered, rules.single["memory_wait"][0].operation)

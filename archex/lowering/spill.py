@@ -14,6 +14,8 @@ from archex.lowering.facts import Facts, words
 from archex.lowering.form import Value
 from archex.lowering.schedule import profile
 
+#: An allocator that colours registers manages with about so many fewer than a fixed order has values alive.
+SLACK = 3
 #: A spilled value read twice within so many instructions is loaded once.
 KEPT = 6
 #: A block parks at most this share of the registers in use; more accesses than that share what is parked.
@@ -177,6 +179,11 @@ def _quiet(free: list[int], near: dict[int, list[int]], start: int, step: int) -
         if all(place < start or place > start + KEPT for place in near.get(register, ())):
             return register
     return None
+
+
+def needs_spill(peak: int, registers: int) -> bool:
+    """Whether so many values at once are too many."""
+    return peak > registers + SLACK
 
 
 def spill(known: Facts, blocks: list[list[Node]], passing: list[Passing], registers: int) -> tuple[list[list[Node]], int]:
