@@ -48,61 +48,93 @@ class Timing(Protocol):
     latency: float
 
 
-class _Tokens:
-    """Numbers for values: one for each register of the function and each value from outside, the rest reused within blocks."""
+class _Classes:
+    """Values that share a token: those of one register of the function, and the results of an instruction that has more than two."""
 
     def __init__(self) -> None:
-        self.registers: dict[int, int] = {}
-        self.outside: dict[Value, int] = {}
-        self.free: list[int] = []
-        self.count = 0
+        self.parent: dict[object, object] = {}
 
-    def fresh(self) -> int:
-        self.count += 1
-        return self.count - 1
+    def find(self, key: object) -> object:
+        """The class a value or a register belongs to."""
+        root = key
+        while (above := self.parent.get(root, root)) is not root:
+            root = above
+        while (above := self.parent.get(key, key)) is not root:
+            self.parent[key], key = root, above
+        return root
 
-    def fixed(self, value: Value) -> int:
-        """The token of a value that other blocks see, or -1."""
-        register = value.incoming if value.incoming >= 0 else value.registers[0] if value.registers else -1
-        if register >= 0:
-            if register not in self.registers:
-                self.registers[register] = self.fresh()
-            return self.registers[register]
-        return self.outside.get(value, -1)
+    def join(self, a: object, b: object) -> None:
+        """Make two classes one."""
+        a, b = self.find(a), self.find(b)
+        if isinstance(b, int):
+            a, b = b, a  # a register stands for its class
+        if a is not b and a != b:
+            self.parent[b] = a
+
+    def of(self, value: Value) -> object:
+        """The class of a value."""
+        return self.find(_keys(value)[0])
+
+
+def _keys(value: Value) -> list[object]:
+    """Registers by number, other values by themselves."""
+    if value.incoming >= 0:
+        return [value.incoming]
+    return list(value.registers) or [value]
+
+
+def _classes(blocks: list[list[Node]]) -> _Classes:
+    classes = _Classes()
+    for nodes in blocks:
+        for node in nodes:
+            for value in (*node.reads, *node.writes):
+                first, *others = _keys(value)
+                for other in others:
+                    classes.join(first, other)
+            results = [value for value in node.writes if value.words] if len(node.writes) > 2 else []
+            for value in results[1:]:
+                classes.join(_keys(results[0])[0], _keys(value)[0])
+    return classes
 
 
 def tokens_of(blocks: list[list[Node]]) -> tuple[list[list[tuple[list[int], list[int]]]], int]:
-    """For each node the tokens it reads and writes."""
-    tokens = _Tokens()
-    seen: dict[Value, int] = {}
+    """For each node the tokens it reads and writes. Tokens of values that one block alone sees are used again."""
+    classes = _classes(blocks)
+    place: dict[object, int] = {}
+    fixed: dict[object, int] = {}
+    count = 0
     for index, nodes in enumerate(blocks):
         for node in nodes:
             for value in (*node.reads, *node.writes):
-                if tokens.fixed(value) < 0 and seen.setdefault(value, index) != index:
-                    tokens.outside[value] = tokens.fresh()
-    found = []
+                found = classes.of(value)
+                if (isinstance(found, int) or place.setdefault(found, index) != index) and found not in fixed:
+                    fixed[found] = count
+                    count += 1
+    free: list[int] = []
+    made = []
     for nodes in blocks:
-        last = {value: place for place, node in enumerate(nodes) for value in (*node.reads, *node.writes)}
-        local: dict[Value, int] = {}
-        made = []
-        for place, node in enumerate(nodes):
-            numbers: list[list[int]] = []
+        last = {classes.of(value): at for at, node in enumerate(nodes) for value in (*node.reads, *node.writes)}
+        local: dict[object, int] = {}
+        rows = []
+        for at, node in enumerate(nodes):
+            both: list[list[int]] = []
             for values in (node.reads, node.writes):
-                mine = []
-                for value in values:
-                    number = tokens.fixed(value)
+                numbers = []
+                for found in dict.fromkeys(classes.of(value) for value in values):
+                    number = fixed.get(found, local.get(found, -1))
                     if number < 0:
-                        if value not in local:
-                            local[value] = tokens.free.pop() if tokens.free else tokens.fresh()
-                        number = local[value]
-                    mine.append(number)
-                numbers.append(list(dict.fromkeys(mine)))
-            for value in {*node.reads, *node.writes}:
-                if last[value] == place and value in local:
-                    tokens.free.append(local[value])
-            made.append((numbers[0], numbers[1]))
-        found.append(made)
-    return found, tokens.count
+                        if not free:
+                            free.append(count)
+                            count += 1
+                        number = local[found] = free.pop()
+                    numbers.append(number)
+                both.append(numbers)
+            for found in {classes.of(value) for value in (*node.reads, *node.writes)}:
+                if last[found] == at and found in local:
+                    free.append(local[found])
+            rows.append((both[0], both[1]))
+        made.append(rows)
+    return made, count
 
 
 def encode(blocks: list[list[Node]], order: list[int], timings: Mapping[str, Timing], instruction_bytes: int) -> tuple[np.ndarray, np.ndarray, int]:

@@ -127,13 +127,13 @@ def _ladder(function: Function, loop: Counted, copies: int) -> None:
     # Blocks by number: [entry test for equality], per step: test, (set-up and loop | once), then the test of the last step.
     if even:
         start = build.remaining()
-        test, enough = build.more_than(start, 0)
-        blocks.append(_branch_unless([*start[1], test], enough, last, base + 1))
+        tests, enough = build.more_than(start, 0)
+        blocks.append(_branch_unless([*start[1], *tests], enough, last, base + 1))
     for place, count in enumerate(steps):
         test_block = base + len(blocks)
         remaining = build.remaining()
-        test, enough = build.more_than(remaining, count - 1)
-        operations = [*remaining[1], test]
+        tests, enough = build.more_than(remaining, count - 1)
+        operations = [*remaining[1], *tests]
         if place == 0:
             operations.append(_flag(first, True))
             # test; set-up; loop
@@ -181,14 +181,18 @@ class _Ladder:
         a, b = (loop.bound, loop.counter) if loop.upwards else (loop.counter, loop.bound)
         return to, [Operation("sub", loop.dtype, (to,), (a, b), line=loop.test.line)]
 
-    def more_than(self, remaining: tuple[Operand, list[Operation]], turns: int) -> tuple[Operation, Register]:
-        """Whether more than `turns` turns are left."""
+    def more_than(self, remaining: tuple[Operand, list[Operation]], turns: int) -> tuple[list[Operation], Register]:
+        """Whether more than `turns` turns are left. Unsigned distances wrap, so the counter is compared with the bound as well."""
         loop = self.loop
         result = self.function.new_register("pred")
         sense = "ge" if loop.comparison in ("le", "ge") else "gt"
         distance = Immediate((turns * abs(loop.step)) & mask(loop.dtype))
-        dtype = loop.dtype if loop.dtype.startswith("u") else f"s{loop.dtype[1:]}"
-        return Operation("compare", dtype, (result, None), (remaining[0], distance), (sense,), dtype, line=loop.test.line), result
+        plain = Operation("compare", loop.dtype, (result, None), (remaining[0], distance), (sense,), loop.dtype, line=loop.test.line)
+        if not loop.dtype.startswith("u") or loop.comparison == "ne":
+            return [plain], result
+        below = self.function.new_register("pred")
+        first = Operation("compare", loop.dtype, (below, None), (loop.counter, loop.bound), (loop.comparison,), loop.dtype, line=loop.test.line)
+        return [first, attrs.evolve(plain, src=(*plain.src, below), mods=(sense, "and"))], result
 
     def limit(self, turns: int) -> tuple[Operand, list[Operation]]:
         """The bound for the repeated body."""

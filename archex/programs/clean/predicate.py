@@ -13,8 +13,8 @@ from archex.programs.types import BITS
 
 #: How many operations (64-bit ones count double) a side may have: what the reference compiler does.
 LIMIT = 7
-#: Effects a guard can hold back one lane at a time.
-_GUARDABLE = frozenset({"store", "atomic", "reduce_atomic", "prefetch"})
+#: Effects a guard can hold back one lane at a time. Atomics keep their branch, as in the reference compiler.
+_GUARDABLE = frozenset({"store", "prefetch"})
 #: Operations that become long sequences with branches of their own.
 _LONG = frozenset({"div", "rem", "sqrt", "rsqrt", "rcp", "sin", "cos"})
 

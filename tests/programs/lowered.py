@@ -1,0 +1,88 @@
+"""Lowering for tests: an instruction set out of its config file, one timing for all machine operations, counts against silicon."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import yaml
+from archex.base.folders import conf
+from archex.lowering import WaveProgram, lower, unroll
+from archex.parts.instruction_set import InstructionSetSpec, UnrollSpec
+from archex.parts.machine_operations import MACHINE_OPERATIONS
+from archex.programs.build import load_function
+from archex.programs.ir import Function
+from archex.programs.trace import TraceSource
+from archex.suite.launch import Launch, read_folder
+from running import REFERENCE
+
+MATRIX = ("wgmma", "mma.sync", "wmma", "mma.sp", "cp.async", "mbarrier", "ldmatrix", "cluster", "mapa")
+
+
+class Timing(NamedTuple):
+    """One timing for all."""
+
+    pipe: int = 0
+    alternative: int = -1
+    interval: float = 1
+    latency: float = 4
+
+
+TIMINGS = dict.fromkeys(MACHINE_OPERATIONS, Timing())
+
+
+@cache
+def instruction_set(name: str = "sm90") -> InstructionSetSpec:
+    """An instruction set as shipped."""
+    data = yaml.safe_load((conf() / "instruction_set" / f"{name}.yaml").read_text())
+    data.pop("sources")
+    data["unroll"] = UnrollSpec(**data["unroll"])
+    return InstructionSetSpec(**data)
+
+
+def lowered(function: Function, registers: int | None = None, name: str = "sm90", width: int = 32) -> tuple[Function, WaveProgram]:
+    """The function as the assembler changes it, and its machine code."""
+    del width
+    final = unroll(function, instruction_set(name))
+    return final, lower(final, instruction_set(name), TIMINGS, registers)
+
+
+@cache
+def launches() -> dict[str, Launch]:
+    """The reference launches without matrix, asynchronous and cluster instructions."""
+    found = read_folder(REFERENCE / "h200")
+    plain: dict[str, bool] = {}
+    for launch in found.values():
+        name = str(launch.ptx)
+        if name not in plain:
+            text = launch.ptx.read_text()
+            plain[name] = not any(word in text for word in MATRIX)
+    return {key: launch for key, launch in found.items() if plain[str(launch.ptx)]}
+
+
+@cache
+def silicon() -> dict[str, dict[str, str]]:
+    """Reference rows by launch."""
+    rows: dict[str, dict[str, str]] = {}
+    for name in ("cuda_kernels.csv", "triton_kernels.csv"):
+        with (REFERENCE / "h200" / name).open() as file:
+            rows |= {row["id"]: row for row in csv.DictReader(file)}
+    return rows
+
+
+@cache
+def program(ptx: str, registers: int) -> tuple[Function, WaveProgram]:
+    """Lowered code of a reference program."""
+    return lowered(load_function(ptx), registers)
+
+
+def counts(launch: Launch, workgroups: int, *operations: str) -> list[float]:
+    """Executed machine instructions of a whole launch, all and by operation, from some of its workgroups."""
+    final, code = program(str(launch.ptx), launch.registers("sm90"))
+    total = launch.grid[0] * launch.grid[1] * launch.grid[2]
+    chosen = np.unique((np.arange(workgroups) * (total / workgroups)).astype(np.int64)) if workgroups < total else np.arange(total)
+    executed = TraceSource(final, launch, 32, 32, tracing=False).count(chosen)[0].mean(axis=0) * total
+    per_block = [np.array([names.count(name) for names in code.operations]) for name in operations]
+    return [float(executed @ code.block_instructions), *(float(executed @ found) for found in per_block)]
