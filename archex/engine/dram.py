@@ -12,7 +12,7 @@ from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import mix
 from archex.engine.bundle import whole
-from archex.engine.servers import BACKLOG, LAST, wait
+from archex.engine.servers import wait
 from archex.engine.state import (
     DI_ACCESS,
     DI_ACTIVATE,
@@ -108,5 +108,4 @@ def dram_write(paths: Any, map_address: Any, memory: Any, address: int, accesses
         cost = memory.writes[channel] * access_cost(paths.dram, paths.dram_int) + 2.0 * paths.dram[tab.DRAM_TURNAROUND]
         memory.writes[channel] = 0
         return max(delay, wait(memory.servers, server, now, cost))
-    ahead = memory.servers[server, BACKLOG] - (now - memory.servers[server, LAST])
-    return max(delay, ahead, 0.0)
+    return max(delay, wait(memory.servers, server, now, 0.0))

@@ -20,6 +20,7 @@ from archex.engine.addresses import (
 )
 from archex.engine.bits import count
 from archex.engine.bundle import segment
+from archex.engine.servers import CLOCK
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_ASYNC, W_CONTEXT, W_RETIRED, W_STORE
 from archex.engine.vector_cache import admit_store, load_lines, store_lines
 
@@ -136,6 +137,7 @@ def global_access(
     elif atomic or core.launch[L_STANDARD] == 0:
         expand_affine(memory, base, stride, mask, width)
     port = core.unit_int[tab.GLOBAL_PORT]
+    memory.servers[CLOCK, 0] = float(now)
     start = max(float(now), state.ports[unit, port])
     store = 1 if what == lay.STORE or what == lay.PRIVATE_STORE or atomic else 0
     passes = 1

@@ -10,20 +10,27 @@ from typing import Any
 
 from archex.base.jit import jit_bare as jit
 
-LAST = 0  # latest arrival seen
+CLOCK = 0  # row that holds, in its first column, the cycle of the instruction whose requests are being served
+LAST = 0  # latest cycle seen
 BACKLOG = 1  # cycles of work ahead at that time
 SERVER_COLUMNS = 2
 
 
 @jit
 def wait(servers: Any, index: int, now: float, cost: float) -> float:
-    """Cycles a request that arrives at `now` waits at server `index`, whose work grows by `cost`."""
+    """Cycles a request that arrives at `now` waits at server `index`, whose work grows by `cost`.
+
+    A server drains by the clock of issue, not by arrivals: one that arrives late, held up in its own compute unit, must not let the time of
+    everybody's server run ahead (all later requests would see work that no longer drains, wait, arrive later still, and so on without end).
+    """
+    clock = servers[CLOCK, 0]
     backlog = servers[index, BACKLOG]
-    elapsed = now - servers[index, LAST]
+    elapsed = clock - servers[index, LAST]
     if elapsed > 0.0:
-        servers[index, LAST] = now
+        servers[index, LAST] = clock
         backlog -= elapsed
         if backlog < 0.0:
             backlog = 0.0
     servers[index, BACKLOG] = backlog + cost
-    return backlog
+    ahead = now - clock
+    return backlog - ahead if backlog > ahead else 0.0

@@ -334,7 +334,7 @@ class _Servers:
     """Hands out server numbers."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count = 1  # row 0 is the clock
 
     def take(self, number: int, rate: float = 1.0) -> int:
         if rate <= 0:
