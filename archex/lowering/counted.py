@@ -1,6 +1,7 @@
 """Loops whose number of turns is known when they begin: one block that jumps back to itself, a counter with a constant step, a fixed bound.
 
-In: a function and its `Facts`. Out: `Counted` loops. A guard made from two comparisons, a step that is not constant or a body of several blocks
+In: a function and its `Facts`. Out: `Counted` loops. A guard made from two comparisons, a step that is not constant or a body of
+several blocks
 leaves the loop alone.
 """
 
@@ -49,7 +50,9 @@ class Counted:
         while True:
             value += self.step
             count += 1
-            goes_on = {"lt": value < bound, "le": value <= bound, "gt": value > bound, "ge": value >= bound, "ne": value != bound}[self.comparison]
+            goes_on = {"lt": value < bound, "le": value <= bound, "gt": value > bound, "ge": value >= bound, "ne": value != bound}[
+                self.comparison
+            ]
             if not goes_on or count > 1 << 16:
                 return count
 
@@ -87,7 +90,7 @@ def _counted(known: Facts, index: int) -> Counted | None:
         if not isinstance(counter, Register) or _changes(block.operations, bound):
             continue
         step = _step(block.operations, counter, made)
-        if step is None or step == 0 or sense in ("lt", "le") and step < 0 or sense in ("gt", "ge") and step > 0:
+        if step is None or step == 0 or (sense in ("lt", "le") and step < 0) or (sense in ("gt", "ge") and step > 0):
             continue
         if unsigned and step < 0 and sense != "ne":
             continue

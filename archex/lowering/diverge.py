@@ -1,6 +1,7 @@
 """Where lanes that part meet again, and what instructions that takes.
 
-In: a function and the registers that all lanes share. Out: for each block, whether it ends by noting a meeting place (before the branches that
+In: a function and the registers that all lanes share. Out: for each block, whether it ends by noting a meeting place (before the
+branches that
 part lanes) and whether it begins with reaching one.
 """
 

@@ -1,75 +1,23 @@
 """Items into machine operations, by an instruction set's expansions.
 
 In: the forms of all blocks, joined. Out: a list of `Node`s for each block, in program order, with the values they read and write.
-Values that come from outside a block (parameters, hardware values, constants, the base of local memory, the part of a division that depends on
-the divisor alone) are made once where all their users can see them, outside loops.
+The part of a
+division that depends on the divisor alone is made once, outside the loops in which the divisor does not change.
 """
 
 from __future__ import annotations
 
-import attrs
-
-from archex.base.errors import UnsupportedError
-from archex.lowering.facts import Facts, Named
+from archex.lowering.facts import Facts, Named, words
 from archex.lowering.form import Form, Item, Ref, Value
-from archex.lowering.rules import Rules, Step
+from archex.lowering.node import MEMORY, Node
+from archex.lowering.outside import Outside, OutsideValues
+from archex.lowering.rules import Step
 from archex.parts.machine_operations import MACHINE_OPERATIONS
 from archex.programs.ir import Immediate, Operation, Space
 
-#: Vector instructions that take one scalar register among their inputs.
-SCALAR_INPUT = frozenset(
-    """fma_f32 minmax_f32 compare_f32 fma_f16 fma_f64 compare_f64 int_add int_logic int_minmax shift permute lea int_mad compare_int select move
-    convert_int_float uniform_alu uniform_move load_local store_local atomic_local constant_load constant_load_uniform branch""".split()
-)
-#: Steps that must stay where they are and may not be shared.
-FIXED = frozenset(
-    """load_global store_global atomic_global reduce_global load_local store_local atomic_local load_private store_private barrier fence
-    branch exit call reconverge shuffle vote match redux wait""".split()
-)
-MEMORY = ("load_", "store_", "atomic_", "reduce_")
 
-
-@attrs.define(slots=True, eq=False)
-class Node:
-    """One machine operation: its name, what it reads and writes, the program's operation it belongs to, its memory record."""
-
-    name: str
-    reads: list[Value]
-    writes: list[Value]
-    source: Operation | None = None
-    guarded: bool = False
-    record: int = -1
-    bytes: int = 0
-    offset: int = 0
-    ends: bool = False
-    last: bool = False
-    base: Value | None = None
-    zero: bool = False
-    wall: bool = False
-
-
-@attrs.define(slots=True, eq=False)
-class Outside:
-    """A value made outside its users' blocks: who uses it, where it was made, whether some user needs it in a vector register."""
-
-    value: Value
-    blocks: set[int] = attrs.field(factory=set)
-    vector: bool = False
-
-
-class Emitter:
+class Emitter(OutsideValues):
     """Makes nodes for a whole function."""
-
-    def __init__(self, facts: Facts, rules: Rules, forms: list[Form], aliases: list[dict[Value, list[Ref]]]) -> None:
-        self.facts, self.rules, self.forms, self.aliases = facts, rules, forms, aliases
-        self.nodes: list[list[Node]] = [[] for _ in forms]
-        self.ahead: list[list[Node]] = [[] for _ in forms]  # made for other blocks, before this block's end
-        self.outside: dict[object, Outside] = {}
-        self.block = 0
-        self.source: Operation | None = None
-        self.memo: dict[object, Value] = {}
-        self.target: list[Node] = []
-        self.scalar_registers: set[int] = set()
 
     def run(self) -> list[list[Node]]:
         """Nodes of every block."""
@@ -106,7 +54,7 @@ class Emitter:
         guard = self._flat([item.guard])[0] if item.guard is not None else []
         carried = [ref for group in self._flat([*item.carried, *item.extra]) for ref in group]
         start = len(self.target)
-        self._steps(self.rules.steps[key], environment, results, guard + carried, bool(guard), top=True)
+        self._steps(self.rules.steps[key], environment, results, guard + carried, bool(guard))
         made = self.target[start:]
         if operation.space in (Space.GLOBAL, Space.LOCAL, Space.PRIVATE, Space.GENERIC):
             self._memory(operation, made, environment.get("a", []))
@@ -147,7 +95,9 @@ class Emitter:
             made[-1].reads.append(self._outside(Named("memory_prologue", 0), "branch"))
 
     def _end(self, item: Item) -> None:
-        refs = [ref for group in self._flat([*([item.guard] if item.guard is not None else []), *item.sources, *item.extra]) for ref in group]
+        refs = [
+            ref for group in self._flat([*([item.guard] if item.guard is not None else []), *item.sources, *item.extra]) for ref in group
+        ]
         name = "exit" if item.operation.op in ("exit", "trap") else "branch"
         reads = [value for value in (self._read(ref, name) for ref in refs) if value is not None]
         self.target.append(Node(name, reads, [], item.operation, item.guard is not None, ends=True, last=True))
@@ -158,14 +108,15 @@ class Emitter:
         holders: dict[Value, int] = {}
         moves: list[Node] = []
         for register, ref in sorted(made.final.items()):
-            if isinstance(ref, Value):
-                if ref.incoming == register:
-                    holders.setdefault(ref, register)
+            if isinstance(ref, Value) and ref.incoming == register:
+                holders.setdefault(ref, register)
         for register, ref in sorted(made.final.items()):
             if isinstance(ref, Value) and holders.setdefault(ref, register) == register:
                 continue
             value = Value(_words(self.facts, register), registers=[register])
-            reads = [value_read for value_read in [self._read(ref, "move") if not isinstance(ref, Immediate) else None] if value_read is not None]
+            reads = [
+                value_read for value_read in [self._read(ref, "move") if not isinstance(ref, Immediate) else None] if value_read is not None
+            ]
             moves.append(Node("move", reads, [value], zero=ref == Immediate(0)))
             made.final[register] = value
         if moves:
@@ -174,7 +125,9 @@ class Emitter:
             self.target = self.nodes[made.index]
 
     # --- steps
-    def _steps(self, steps: tuple[Step, ...], environment: dict[str, list[Ref]], results: list[Value], also: list[Ref], guarded: bool, top: bool = False) -> None:
+    def _steps(
+        self, steps: tuple[Step, ...], environment: dict[str, list[Ref]], results: list[Value], also: list[Ref], guarded: bool
+    ) -> None:
         final = max((at for at, step in enumerate(steps) if step.result == "d"), default=len(steps) - 1)
         if not steps:
             return
@@ -183,7 +136,9 @@ class Emitter:
             guard = environment.get(step.guard, []) if step.guard else []
             last = at == final
             if step.operation not in MACHINE_OPERATIONS:
-                environment[step.result] = [self._shared_steps(step.operation, [environment.get(name, []) for name in step.inputs], results if last else None)]
+                environment[step.result] = [
+                    self._shared_steps(step.operation, [environment.get(name, []) for name in step.inputs], results if last else None)
+                ]
                 continue
             writes = list(results) if last else [Value(_temporary_words(step.result))]
             node = self._node(step.operation, inputs, writes, guard + (also if last or guarded else []), bool(guard) or guarded)
@@ -207,7 +162,7 @@ class Emitter:
             self.outside[fixed] = Outside(made)
             inputs = [[self._seen_from(ref, place) for ref in group] for group in inputs]
             self.block, self.target = place, self.ahead[place]
-        environment = {name: group for name, group in zip("abce", inputs, strict=False)}
+        environment = dict(zip("abce", inputs, strict=False))
         self._steps(self.rules.steps[key], environment, results or [made], [], False)
         self.block, self.target = block, target
         self.memo[memo] = made
@@ -233,7 +188,9 @@ class Emitter:
             return ref
         other = self.forms[block]
         if ref.incoming not in other.final:
-            other.final[ref.incoming] = other.start.setdefault(ref.incoming, Value(ref.words, incoming=ref.incoming, registers=[ref.incoming]))
+            other.final[ref.incoming] = other.start.setdefault(
+                ref.incoming, Value(ref.words, incoming=ref.incoming, registers=[ref.incoming])
+            )
         return other.final[ref.incoming]
 
     def _node(self, name: str, inputs: list[Ref], writes: list[Value], also: list[Ref], guarded: bool) -> Node:
@@ -246,7 +203,13 @@ class Emitter:
             read = self._read(ref, "move")
             if read is not None and read not in reads:
                 reads.append(read)
-        shared = name in self.rules.uniform and not guarded and bool(reads) and all(value.shared for value in reads) and all(self._may_share(value) for value in writes)
+        shared = (
+            name in self.rules.uniform
+            and not guarded
+            and bool(reads)
+            and all(value.shared for value in reads)
+            and all(self._may_share(value) for value in writes)
+        )
         if shared:
             name = self.rules.uniform[name]
         if shared or name.endswith("_uniform") or name in ("uniform_alu",):
@@ -260,7 +223,6 @@ class Emitter:
     def _may_share(self, value: Value) -> bool:
         return all(register in self.scalar_registers for register in value.registers)
 
-    # --- inputs
     def _flat(self, refs: list[Ref]) -> list[list[Ref]]:
         """Each input as what it stands for."""
         alias = self.aliases[self.block]
@@ -271,91 +233,6 @@ class Emitter:
                 group = [deep for part in group for deep in (alias.get(part, [part]) if isinstance(part, Value) else [part])]
             found.append(group)
         return found
-
-    def _constants(self, name: str, inputs: list[Ref]) -> list[Ref]:
-        """Inputs, with constants that the instruction cannot hold replaced by registers."""
-        if name in self.rules.immediate_free or name == "move":
-            return [ref for ref in inputs if not isinstance(ref, Immediate)]
-        room = 0 if name in self.rules.immediate_none else self.rules.spec.immediates
-        doubles = name.endswith("_f64")
-        found: list[Ref] = []
-        held: set[int] = set()
-        # The field holds 32 bits: of a double the upper ones, if the others are zero. Signs are free.
-        for ref in sorted(inputs, key=lambda ref: isinstance(ref, Immediate) and doubles and ref.bits & 0xFFFFFFFF != 0):
-            if not isinstance(ref, Immediate):
-                found.append(ref)
-                continue
-            bits = ref.bits & 0x7FFFFFFFFFFFFFFF if doubles else ref.bits
-            if bits and bits not in held:
-                if len(held) < room and not (doubles and bits & 0xFFFFFFFF):
-                    held.add(bits)
-                else:
-                    found.append(self._constant(bits, name))
-        return found
-
-    def _constant(self, bits: int, name: str) -> Value:
-        # A pair of registers for a wide constant is too dear to keep through a loop.
-        wide = bits >> 32 != 0
-        key = Named("constant", bits, 8 if wide else 4, self.block if wide else self.facts.home[self.block])
-        return self._outside(key, name if wide else "")
-
-    def _read(self, ref: Ref, name: str) -> Value | None:
-        if isinstance(ref, Immediate):
-            return None
-        return self._outside(ref, name) if isinstance(ref, Named) else ref
-
-    def _outside(self, key: Named, name: str) -> Value:
-        group = self.rules.spec.parameter_group
-        if key.kind == "parameter" and group > 8 and isinstance(key.name, int):
-            key = Named("parameter", key.name // group * group, group)
-        found = self.outside.get(key)
-        if found is None:
-            found = self.outside[key] = Outside(Value(min(4, max(1, key.bytes // 4))))
-            if key.kind in ("local_base", "memory_prologue") or (key.kind == "constant" and key.bytes > 4 and self.rules.uniform) or (key.kind in ("parameter", "special") and self._uniform_named(key)):
-                found.value.shared = True
-        found.blocks.add(self.block)
-        if name and name not in SCALAR_INPUT:
-            found.vector = True
-        return found.value
-
-    def _uniform_named(self, key: Named) -> bool:
-        if not self.rules.uniform:
-            return False
-        return key.kind == "parameter" or str(key.name).split(".")[0] in ("ctaid", "ntid", "nctaid", "gridid", "nclusterid")
-
-    # --- values from outside
-    def _place_outside(self) -> None:
-        for key, outside in list(self.outside.items()):
-            if not isinstance(key, Named):
-                continue
-            place = key.index if key.kind == "constant" else self.facts.place(outside.blocks)
-            self.block, self.target, self.source = place, [], None
-            value = outside.value
-            steps = self._outside_steps(key, outside)
-            if value.shared and outside.vector:
-                value.shared = False
-            self._steps(steps, {}, [value], [], False)
-            if value.shared:
-                value.words = 0
-            for node in self.target:
-                node.offset = int(key.name) if key.kind == "parameter" else 0
-                node.bytes = key.bytes
-            self.nodes[place][0:0] = self.target
-        if self.rules.single["prologue"]:
-            self.block, self.target, self.source = 0, [], None
-            self._steps(self.rules.single["prologue"], {}, [], [], False)
-            self.nodes[0][0:0] = self.target
-
-    def _outside_steps(self, key: Named, outside: Outside) -> tuple[Step, ...]:
-        if key.kind == "parameter":
-            scalar = outside.value.shared and not outside.vector
-            return self.rules.single["parameter_uniform" if scalar else "parameter"]
-        if key.kind == "special":
-            return self.rules.special(str(key.name))
-        if key.kind == "constant":
-            name = self.rules.uniform.get("move", "move") if outside.value.shared and not outside.vector else "move"
-            return (Step("l", name, ()), Step("d", name, ("l",))) if key.bytes > 4 else (Step("d", name, ()),)
-        return self.rules.single[key.kind]
 
 
 def _before_end(nodes: list[Node], more: list[Node]) -> list[Node]:
@@ -380,8 +257,6 @@ def _pair_zeros(nodes: list[Node]) -> None:
 
 
 def _words(facts: Facts, register: int) -> int:
-    from archex.lowering.facts import words
-
     return words(facts.function.register_dtypes[register])
 
 
@@ -389,8 +264,3 @@ def _temporary_words(name: str) -> int:
     if name.startswith("p") or name in ("z", "k"):
         return 0
     return 2 if name.startswith("w") else 1
-
-
-def refuse(operation: Operation) -> None:
-    """A program's operation that no instruction set here has yet."""
-    raise UnsupportedError(f"{operation.opcode or operation.op}: not modelled")

@@ -1,6 +1,7 @@
 """Scheduled nodes into the table of machine code that the engine runs.
 
-In: nodes of each block in issue order, the code order of the blocks, timings by machine operation. Out: `code`, `block_start`, the number of
+In: nodes of each block in issue order, the code order of the blocks, timings by machine operation. Out: `code`, `block_start`, the
+number of
 scoreboard tokens. A token stands for the registers of one value; a register of the function has one token in all blocks.
 """
 
@@ -13,8 +14,8 @@ import numpy as np
 
 from archex.base import layout
 from archex.base.errors import Problem, RequestError
-from archex.lowering.emit import Node
 from archex.lowering.form import Value
+from archex.lowering.node import Node
 from archex.parts.machine_operations import MACHINE_OPERATIONS
 
 KINDS = {
@@ -137,7 +138,9 @@ def tokens_of(blocks: list[list[Node]]) -> tuple[list[list[tuple[list[int], list
     return made, count
 
 
-def encode(blocks: list[list[Node]], order: list[int], timings: Mapping[str, Timing], instruction_bytes: int) -> tuple[np.ndarray, np.ndarray, int]:
+def encode(
+    blocks: list[list[Node]], order: list[int], timings: Mapping[str, Timing], instruction_bytes: int
+) -> tuple[np.ndarray, np.ndarray, int]:
     """The code table (rows by block number, addresses by code order), the first row of each block, the number of tokens."""
     _check(blocks, timings)
     numbers, count = tokens_of(blocks)

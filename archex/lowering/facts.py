@@ -1,6 +1,7 @@
 """What lowering knows about a whole function before it looks at single blocks.
 
-In: a cleaned-up function. Out: `Facts`: dominators, loops, liveness, shared (uniform) registers, and the registers that only name a parameter
+In: a cleaned-up function. Out: `Facts`: dominators, loops, liveness, shared (uniform) registers, and the registers that only name
+a parameter
 or a hardware value, which lowering reads where they are used instead of where the program happened to read them.
 """
 
@@ -19,7 +20,8 @@ from archex.programs.uniform import uniform_registers
 
 @attrs.frozen
 class Named:
-    """A value that comes from outside the function: a parameter (`parameter`, byte offset, bytes) or a hardware value (`special`, its name)."""
+    """A value that comes from outside the function: a parameter (`parameter`, byte offset, bytes) or a hardware value (`special`,
+    its name)."""
 
     kind: str
     name: str | int
@@ -94,7 +96,20 @@ def facts(function: Function) -> Facts:
     written = [{register.id for operation in block.operations for register in writes(operation)} for block in function.blocks]
     live_in = [set(members(mask)) - named.keys() for mask in sets.begin]
     live_out = [set(members(mask)) - named.keys() for mask in sets.end]
-    return Facts(function, dominator, home, depth, live_in, live_out, set(uniform_registers(function)), named, around, written, alignments(function), _products(function))
+    return Facts(
+        function,
+        dominator,
+        home,
+        depth,
+        live_in,
+        live_out,
+        set(uniform_registers(function)),
+        named,
+        around,
+        written,
+        alignments(function),
+        _products(function),
+    )
 
 
 def _products(function: Function) -> dict[int, Operation]:
@@ -105,11 +120,11 @@ def _products(function: Function) -> dict[int, Operation]:
             for register in writes(operation):
                 once[register.id] = None if register.id in once else operation
     found = {}
-    for register, operation in once.items():
-        if operation is None or operation.op != "mul_wide" or operation.guard is not None or not operation.opcode.startswith("mul.wide"):
+    for number, only in once.items():
+        if only is None or only.op != "mul_wide" or only.guard is not None or not only.opcode.startswith("mul.wide"):
             continue
-        if all(not isinstance(source, Register) or once.get(source.id) is not None for source in operation.src):
-            found[register] = operation
+        if all(not isinstance(source, Register) or once.get(source.id) is not None for source in only.src):
+            found[number] = only
     return found
 
 
@@ -121,12 +136,12 @@ def _named(function: Function) -> dict[int, Named]:
             for register in writes(operation):
                 once[register.id] = None if register.id in once else operation
     found: dict[int, Named] = {}
-    for register, operation in once.items():
-        if operation is None or operation.guard is not None:
+    for number, only in once.items():
+        if only is None or only.guard is not None:
             continue
-        if operation.op == "load" and operation.space == Space.PARAMETER and isinstance(operation.src[0], Immediate):
-            index = [part.id if part is not None else -1 for part in operation.dst].index(register)
-            found[register] = Named("parameter", operation.src[0].bits + operation.offset + index * operation.width, operation.width)
-        elif operation.op == "move" and isinstance(operation.src[0], Special):
-            found[register] = Named("special", operation.src[0].name, BITS.get(function.register_dtypes[register], 32) // 8)
+        if only.op == "load" and only.space == Space.PARAMETER and isinstance(only.src[0], Immediate):
+            index = [part.id if part is not None else -1 for part in only.dst].index(number)
+            found[number] = Named("parameter", only.src[0].bits + only.offset + index * only.width, only.width)
+        elif only.op == "move" and isinstance(only.src[0], Special):
+            found[number] = Named("special", only.src[0].name, BITS.get(function.register_dtypes[number], 32) // 8)
     return found

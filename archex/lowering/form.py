@@ -129,13 +129,15 @@ def form(facts: Facts, index: int) -> Form:
         item = Item(operation.op, attributes(operation), [ref(source) for source in operation.src], [], operation)
         if operation.guard is not None:
             item.guard = look(operation.guard.id)
-            item.carried = [look(register.id) for register in operation.dst if register is not None and _holds(facts, index, register.id, current)]
-        for register in operation.dst:
-            if register is None:
+            item.carried = [
+                look(register.id) for register in operation.dst if register is not None and _holds(facts, index, register.id, current)
+            ]
+        for written in operation.dst:
+            if written is None:
                 item.results.append(None)
                 continue
-            value = Value(words(function.register_dtypes[register.id]), item)
-            current[register.id] = value
+            value = Value(words(function.register_dtypes[written.id]), item)
+            current[written.id] = value
             item.results.append(value)
         while item.results and item.results[-1] is None:
             item.results.pop()

@@ -12,16 +12,17 @@ import attrs
 import numpy as np
 
 from archex.lowering import diverge
-from archex.lowering.emit import Emitter, Node
+from archex.lowering.emit import Emitter
 from archex.lowering.encode import Timing, encode
 from archex.lowering.facts import Facts, facts, words
 from archex.lowering.form import Form, Value, form
 from archex.lowering.fuse import fuse
 from archex.lowering.merge import merge_accesses
+from archex.lowering.node import Node
 from archex.lowering.rules import Rules
 from archex.lowering.scalar import scalar_registers
 from archex.lowering.schedule import schedule
-from archex.lowering.spill import Passing, needs_spill, spill
+from archex.lowering.spill import Passing, spill
 from archex.lowering.wait import insert_waits
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.programs.ir import Function
@@ -31,7 +32,8 @@ from archex.programs.ir import Function
 class WaveProgram:
     """Machine code of one program.
 
-    code, block_start: see `base.layout`. block_records: memory records of each block. tokens: scoreboard tokens a wave. operations: the names of
+    code, block_start: see `base.layout`. block_records: memory records of each block. tokens: scoreboard tokens a wave.
+    operations: the names of
     each block's machine operations, in issue order. demand: registers that would avoid spilling.
     """
 
@@ -63,7 +65,7 @@ def lower(function: Function, spec: InstructionSetSpec, timings: Mapping[str, Ti
     ordered, peaks, passing = _schedule(known, blocks, latency, budget)
     demand = max(peaks, default=0) + spec.reserved_registers
     spilled = 0
-    if registers and needs_spill(max(peaks, default=0), budget):
+    if registers and max(peaks, default=0) > budget:
         ordered, spilled = spill(known, ordered, passing, budget)
     if rules.single["memory_wait"]:
         ordered = insert_waits(ordered, rules.single["memory_wait"][0].operation)
@@ -72,9 +74,18 @@ def lower(function: Function, spec: InstructionSetSpec, timings: Mapping[str, Ti
     records = np.array([sum(operation.memory_slot >= 0 for operation in block.operations) for block in function.blocks], np.int32)
     used = registers if registers and registers < 255 else min(255, -(-demand // 8) * 8)
     return WaveProgram(
-        function.name, code, start, records, tokens, len(code) * spec.instruction_bytes, function.private_bytes + spilled, used, spilled, demand,
+        function.name,
+        code,
+        start,
+        records,
+        tokens,
+        len(code) * spec.instruction_bytes,
+        function.private_bytes + spilled,
+        used,
+        spilled,
+        demand,
         tuple(tuple(node.name for node in nodes) for nodes in ordered),
-    )  # fmt: skip
+    )
 
 
 def nodes_of(known: Facts, rules: Rules) -> list[list[Node]]:
@@ -108,7 +119,7 @@ def _meet(known: Facts, rules: Rules, blocks: list[list[Node]]) -> None:
 def _jumps(known: Facts, blocks: list[list[Node]]) -> None:
     """Jumps to blocks that stand elsewhere in the code; none where code runs on."""
     order = diverge.order(known)
-    following = {block: after for block, after in zip(order, [*order[1:], -1], strict=True)}
+    following = dict(zip(order, [*order[1:], -1], strict=True))
     for index, nodes in enumerate(blocks):
         block = known.function.blocks[index]
         last = block.operations[-1] if block.operations else None
@@ -120,7 +131,9 @@ def _jumps(known: Facts, blocks: list[list[Node]]) -> None:
             nodes.append(Node("branch", [], [], last, ends=True))
 
 
-def _schedule(known: Facts, blocks: list[list[Node]], latency: dict[str, float], budget: int) -> tuple[list[list[Node]], list[int], list[Passing]]:
+def _schedule(
+    known: Facts, blocks: list[list[Node]], latency: dict[str, float], budget: int
+) -> tuple[list[list[Node]], list[int], list[Passing]]:
     ordered, peaks, passing = [], [], []
     dtypes = known.function.register_dtypes
     outside = _outside_spans(known, blocks)

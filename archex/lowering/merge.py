@@ -1,6 +1,7 @@
 """Loads and stores of neighbouring addresses as one wide access.
 
-In: a block's form and what is known of alignments. Out: the form with accesses joined: the first keeps its memory record and moves more bytes,
+In: a block's form and what is known of alignments. Out: the form with accesses joined: the first keeps its memory record and moves
+more bytes,
 the others are gone. Only elements of 4 or 8 bytes of one kind in one space, nothing between them that might touch the same memory.
 """
 
@@ -88,7 +89,9 @@ def _join(known: Facts, made: Form, group: list[Item], most: int) -> None:
                 continue
             parts = [by_offset.get(offset + step * size) for step in range(wide // size)]
             present = [part for part in parts if part is not None and not part.gone]
-            full = len(present) == len(parts) or (wide == 16 and size == 4 and len(present) == 3 and present[0].operation.op == "load" and parts[3] is None)
+            full = len(present) == len(parts) or (
+                wide == 16 and size == 4 and len(present) == 3 and present[0].operation.op == "load" and parts[3] is None
+            )
             if not full:
                 continue
             _merge(made, present, wide // size)

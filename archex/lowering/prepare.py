@@ -1,7 +1,8 @@
 """What an assembler changes in a program beside unrolling: loops end with their test, and one lane does an atomic for all.
 
 In: a cleaned-up function. Out: the same function changed in place; block numbers stay.
-An integer atomic on an address that all lanes share is done by one of them: the lanes' values are combined first, and where the old value is
+An integer atomic on an address that all lanes share is done by one of them: the lanes' values are combined first, and where the
+old value is
 wanted, each lane's share is added to it.
 """
 
@@ -40,7 +41,9 @@ def aggregate_atomics(function: Function, kinds: frozenset[str]) -> bool:
     if not kinds or not any(operation.op in ("atomic", "reduce_atomic") for block in function.blocks for operation in block.operations):
         return False
     uniform = uniform_registers(function)
-    read = {source.id for block in function.blocks for operation in block.operations for source in operation.src if isinstance(source, Register)}
+    read = {
+        source.id for block in function.blocks for operation in block.operations for source in operation.src if isinstance(source, Register)
+    }
     read |= {operation.guard.id for block in function.blocks for operation in block.operations if operation.guard is not None}
     changed = False
     for block in function.blocks:
@@ -53,8 +56,14 @@ def aggregate_atomics(function: Function, kinds: frozenset[str]) -> bool:
     return changed
 
 
-def _aggregated(function: Function, operation: Operation, uniform: set[int], read: set[int], kinds: frozenset[str]) -> list[Operation] | None:
-    if operation.op not in ("atomic", "reduce_atomic") or operation.space not in (Space.GLOBAL, Space.LOCAL) or operation.dtype not in ("u32", "s32", "b32"):
+def _aggregated(
+    function: Function, operation: Operation, uniform: set[int], read: set[int], kinds: frozenset[str]
+) -> list[Operation] | None:
+    if (
+        operation.op not in ("atomic", "reduce_atomic")
+        or operation.space not in (Space.GLOBAL, Space.LOCAL)
+        or operation.dtype not in ("u32", "s32", "b32")
+    ):
         return None
     kind = operation.mods[0]
     base, value = operation.src[0], operation.src[1]
@@ -89,11 +98,20 @@ def _aggregated(function: Function, operation: Operation, uniform: set[int], rea
     old = function.new_register("b32") if result is not None else None
     made.append(
         Operation(
-            operation.op if result is not None else "reduce_atomic", operation.dtype, (old,) if old is not None else (), (base, combined, *operation.src[2:]),
-            operation.mods, guard=chosen, space=operation.space, offset=operation.offset, width=operation.width, cache=operation.cache, line=line,
+            operation.op if result is not None else "reduce_atomic",
+            operation.dtype,
+            (old,) if old is not None else (),
+            (base, combined, *operation.src[2:]),
+            operation.mods,
+            guard=chosen,
+            space=operation.space,
+            offset=operation.offset,
+            width=operation.width,
+            cache=operation.cache,
+            line=line,
             opcode=operation.opcode,
         )
-    )  # fmt: skip
+    )
     if result is not None and old is not None:
         below = new("and", "b32", (lanes, Special("lanemask_lt")))
         before = new("popcount", "b32", (below,))

@@ -1,6 +1,7 @@
 """Registers of the function that can live on the scalar unit: the same in all lanes, made and used by integer operations only.
 
-In: `Facts`. Out: register numbers. A register that a memory address, a float operation or an exchange between lanes reads stays a vector register.
+In: `Facts`. Out: register numbers. A register that a memory address, a float operation or an exchange between lanes reads stays a
+vector register.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The order of a block's instructions: results early, loads first, within a register budget.
 
-In: the nodes of a block in program order, latencies, how many registers are taken throughout, which values outlive the block. Out: the nodes in
+In: the nodes of a block in program order, latencies, how many registers are taken throughout, which values outlive the block. Out:
+the nodes in
 issue order, and the most registers live at once. A greedy list scheduler, one instruction a cycle, longest way to the block's end first.
 """
 
@@ -8,15 +9,14 @@ from __future__ import annotations
 
 import attrs
 
-from archex.lowering.emit import Node
 from archex.lowering.form import Value
+from archex.lowering.node import MEMORY, Node
 from archex.programs.ir import Space
 
 #: Everything stays on its side of these.
 WALLS = frozenset({"call", "exit"})
 ORDERED = frozenset({"barrier", "fence"})
 LOADS = ("load_",)
-MEMORY = ("load_", "store_", "atomic_", "reduce_")
 
 
 @attrs.define(slots=True, eq=False)
@@ -45,8 +45,8 @@ def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: i
         return best
     lean = _lean_order(nodes, latency, outlive)
     for room in (budget, budget - 3, budget - 6, budget - 10, budget - 16, budget - 24, 0):
-        if room >= 0:
-            found = _attempt(lean, latency, taken, room, outlive)
+        for order, sparing in ((lean, False), (nodes, True), (lean, True)):
+            found = _attempt(order, latency, taken, room, outlive, sparing) if room >= 0 else best
             if found[1] <= budget:
                 return found
             if found[1] < best[1]:
@@ -68,13 +68,15 @@ def _segments(nodes: list[Node]) -> list[list[Node]]:
     return [segment for segment in found if segment]
 
 
-def _attempt(nodes: list[Node], latency: dict[str, float], taken: int, room: int, outlive: set[Value]) -> tuple[list[Node], int]:
+def _attempt(
+    nodes: list[Node], latency: dict[str, float], taken: int, room: int, outlive: set[Value], sparing: bool = False
+) -> tuple[list[Node], int]:
     order: list[Node] = []
     remaining = _use_counts(nodes, outlive)
     live = _entering(nodes)
     most = taken + sum(value.words for value in live)
     for segment in _segments(nodes):
-        done, peak = _segment(segment, latency, taken, room, remaining, live)
+        done, peak = _segment(segment, latency, taken, room, remaining, live, sparing)
         order += done
         most = max(most, peak)
     return order, most
@@ -147,7 +149,7 @@ def _use_counts(nodes: list[Node], outlive: set[Value]) -> dict[Value, int]:
 
 
 def _segment(
-    nodes: list[Node], latency: dict[str, float], taken: int, budget: int, remaining: dict[Value, int], live: set[Value]
+    nodes: list[Node], latency: dict[str, float], taken: int, budget: int, remaining: dict[Value, int], live: set[Value], sparing: bool
 ) -> tuple[list[Node], int]:
     tasks = _tasks(nodes, latency)
     waiting = [task for task in tasks if task.waits == 0]
@@ -157,11 +159,19 @@ def _segment(
     most = held
     while waiting:
         at_time = [task for task in waiting if task.ready <= cycle]
-        best = max(at_time, key=lambda task: (task.height, -task.place)) if at_time else min(waiting, key=lambda task: (task.ready, -task.height, task.place))
+        best = (
+            max(at_time, key=lambda task: (task.height, -task.place))
+            if at_time
+            else min(waiting, key=lambda task: (task.ready, -task.height, task.place))
+        )
         if held + _growth(best.node, remaining, live) > budget or held >= budget:
-            # Too full: whatever frees registers, else what the program has next.
-            frees = [task for task in waiting if _growth(task.node, remaining, live) <= 0]
-            best = min(frees, key=lambda task: (_growth(task.node, remaining, live), task.place)) if frees else min(waiting, key=lambda task: task.place)
+            # Too full: whatever frees registers, else what comes next in the order given (`sparing`: what takes fewest).
+            frees = waiting if sparing else [task for task in waiting if _growth(task.node, remaining, live) <= 0]
+            best = (
+                min(frees, key=lambda task: (_growth(task.node, remaining, live), task.place))
+                if frees
+                else min(waiting, key=lambda task: task.place)
+            )
         waiting.remove(best)
         cycle = max(cycle, best.ready) + 1
         order.append(best.node)

@@ -1,7 +1,8 @@
 """Spill code: values that don't fit in the registers live in private memory and come back where they are used.
 
 In: scheduled blocks and how many registers there are. Out: the blocks with stores and loads of private memory. Values that cross blocks are
-chosen first, those touched least in the deepest loops. A spilled value is loaded before it is read and stored after it is made; where all registers
+chosen first, those touched least in the deepest loops. A spilled value is loaded before it is read and stored after it is made;
+where all registers
 are full at that place, another value is parked in memory meanwhile.
 """
 
@@ -9,13 +10,19 @@ from __future__ import annotations
 
 import attrs
 
-from archex.lowering.emit import Node
 from archex.lowering.facts import Facts, words
 from archex.lowering.form import Value
+from archex.lowering.node import Node
 from archex.lowering.schedule import profile
 
-#: An allocator that colours registers manages with about so many fewer than a fixed order has values alive.
-SLACK = 3
+#: Inside a block an allocator that moves instructions and makes cheap values anew manages with this share fewer registers than a
+#: fixed order
+#: has values alive. Values that cross a block's borders leave it no choice.
+SLACK = 0.2
+#: So few too many are avoided by making values anew.
+NEAR = 3
+#: Registers that a block needs at least beside what crosses its borders.
+WORK = 2
 #: A spilled value read twice within so many instructions is loaded once.
 KEPT = 6
 #: A block parks at most this share of the registers in use; more accesses than that share what is parked.
@@ -44,7 +51,10 @@ class Spiller:
     def run(self) -> tuple[list[list[Node]], int]:
         """Blocks with spill code, and the bytes of private memory it takes."""
         profiles = [profile(nodes, p.taken, p.outlive) for nodes, p in zip(self.blocks, self.passing, strict=True)]
-        peaks = [max(found, default=0) for found in profiles]
+        peaks = [
+            least_demand(nodes, p, max(found, default=0), self.registers)
+            for nodes, p, found in zip(self.blocks, self.passing, profiles, strict=True)
+        ]
         spilled: set[int] = set()
         order = sorted(range(len(peaks)), key=lambda index: (-self.known.depth[index], -peaks[index]))
         for index in order:
@@ -90,7 +100,14 @@ class Spiller:
             return set()
         made = {value: place for place, node in enumerate(nodes) for value in node.writes}
         last = {value: place for place, node in enumerate(nodes) for value in node.reads}
-        spans = sorted(((made[value] - last[value], value.words, id(value), value) for value in made if value in last and value.words and not _registers(value)), key=lambda span: span[:3])
+        spans = sorted(
+            (
+                (made[value] - last[value], value.words, id(value), value)
+                for value in made
+                if value in last and value.words and not _registers(value)
+            ),
+            key=lambda span: span[:3],
+        )
         found: set[Value] = set()
         for span, count, _, value in spans:
             if excess <= 0 or -span < 3 * KEPT:
@@ -133,10 +150,19 @@ class Spiller:
         return made
 
     def _park(
-        self, index: int, nodes: list[Node], places: list[int], spilled: set[int], peak: int, before: dict[int, list[Node]], after: dict[int, list[Node]]
+        self,
+        index: int,
+        nodes: list[Node],
+        places: list[int],
+        spilled: set[int],
+        peak: int,
+        before: dict[int, list[Node]],
+        after: dict[int, list[Node]],
     ) -> None:
         """Make room at these places by parking other values."""
-        free = [register for register in sorted(self.known.live_in[index] & self.known.live_out[index] - spilled) if self._words(register) == 1]
+        free = [
+            register for register in sorted(self.known.live_in[index] & self.known.live_out[index] - spilled) if self._words(register) == 1
+        ]
         near: dict[int, list[int]] = {}
         for place, node in enumerate(nodes):
             for value in (*node.reads, *node.writes):
@@ -181,11 +207,20 @@ def _quiet(free: list[int], near: dict[int, list[int]], start: int, step: int) -
     return None
 
 
-def needs_spill(peak: int, registers: int) -> bool:
-    """Whether so many values at once are too many."""
-    return peak > registers + SLACK
+def least_demand(nodes: list[Node], passing: Passing, peak: int, registers: int) -> int:
+    """Registers a block cannot do without, given what its order has alive at once."""
+    if peak > registers * (1 + SLACK) + WORK:
+        return peak
+    made: set[Value] = set()
+    enters = 0
+    for node in nodes:
+        enters += sum(value.words for value in {*node.reads} - made)
+        made.update(node.reads, node.writes)
+    leaves = sum(value.words for value in passing.outlive)
+    needed = min(peak, passing.taken + max(enters, leaves) + WORK)
+    return needed if needed > registers + NEAR else registers
 
 
 def spill(known: Facts, blocks: list[list[Node]], passing: list[Passing], registers: int) -> tuple[list[list[Node]], int]:
-    """Blocks with spill code, and the bytes of private memory it takes."""
+    """Blocks with spill code, and the bytes of private memory it takes; all stays as it is where the registers do."""
     return Spiller(known, blocks, passing, registers).run()

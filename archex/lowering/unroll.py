@@ -1,6 +1,7 @@
 """Loops that the assembler repeats: the body several times in one turn, and a ladder of fewer copies for what is left.
 
-In: a cleaned-up function and an instruction set. Out: a function that computes the same, cleaned up again. For four copies: a loop of four while
+In: a cleaned-up function and an instruction set. Out: a function that computes the same, cleaned up again. For four copies: a loop
+of four while
 more than three turns are left, two copies once while more than one is left, one copy for the last. A counter tested for equality
 may not come out even, so the last step stays a loop then.
 """
@@ -10,8 +11,8 @@ from __future__ import annotations
 import attrs
 
 from archex.lowering.counted import Counted, counted_loops
-from archex.lowering.emit import Node
 from archex.lowering.facts import facts
+from archex.lowering.node import MEMORY, Node
 from archex.lowering.prepare import aggregate_atomics, end_loops_with_test
 from archex.lowering.rules import Rules
 from archex.parts.instruction_set import InstructionSetSpec
@@ -21,8 +22,6 @@ from archex.programs.clean.addresses import ADDRESSED
 from archex.programs.ir import Block, Function, Immediate, Operand, Operation, Register
 from archex.programs.operands import writes
 from archex.programs.types import BITS, mask, signed
-
-MEMORY = ("load_", "store_", "atomic_", "reduce_")
 
 
 def unroll(function: Function, spec: InstructionSetSpec) -> Function:
@@ -95,7 +94,13 @@ def weigh(nodes: list[Node], spec: InstructionSetSpec) -> tuple[int, int]:
 
 def _copy(function: Function) -> Function:
     blocks = [attrs.evolve(block, operations=[attrs.evolve(operation) for operation in block.operations]) for block in function.blocks]
-    return attrs.evolve(function, blocks=blocks, register_dtypes=list(function.register_dtypes), register_names=list(function.register_names), symbols=dict(function.symbols))
+    return attrs.evolve(
+        function,
+        blocks=blocks,
+        register_dtypes=list(function.register_dtypes),
+        register_names=list(function.register_names),
+        symbols=dict(function.symbols),
+    )
 
 
 def _body(block: Block) -> list[Operation]:
@@ -142,7 +147,10 @@ def _ladder(function: Function, loop: Counted, copies: int) -> None:
             blocks.append(Block([_flag(first, False), *make], next=test_block + 2))
             goes_on = function.new_register("pred")
             repeated = repeat(function, _without(body, loop), count)
-            repeated += [build.compare(goes_on, loop.counter, limit), Operation("branch", guard=goes_on, target=(test_block + 2,), line=block.operations[-1].line)]
+            repeated += [
+                build.compare(goes_on, loop.counter, limit),
+                Operation("branch", guard=goes_on, target=(test_block + 2,), line=block.operations[-1].line),
+            ]
             blocks.append(Block(repeated, next=test_block + 3))
         else:
             blocks.append(_branch_unless(operations, enough, test_block + 2, test_block + 1))
@@ -151,7 +159,14 @@ def _ladder(function: Function, loop: Counted, copies: int) -> None:
     goes_on = function.new_register("pred")
     either = function.new_register("pred")
     final = [
-        attrs.evolve(loop.test, dst=(goes_on, None), mods=(loop.comparison, *loop.test.mods[1:]), src=(loop.counter, loop.bound), dtype=loop.dtype, source_dtype=loop.dtype),
+        attrs.evolve(
+            loop.test,
+            dst=(goes_on, None),
+            mods=(loop.comparison, *loop.test.mods[1:]),
+            src=(loop.counter, loop.bound),
+            dtype=loop.dtype,
+            source_dtype=loop.dtype,
+        ),
         Operation("or", "pred", (either,), (goes_on, first)),
     ]
     blocks.append(_branch_unless(final, either, after, last))
@@ -191,7 +206,9 @@ class _Ladder:
         if not loop.dtype.startswith("u") or loop.comparison == "ne":
             return [plain], result
         below = self.function.new_register("pred")
-        first = Operation("compare", loop.dtype, (below, None), (loop.counter, loop.bound), (loop.comparison,), loop.dtype, line=loop.test.line)
+        first = Operation(
+            "compare", loop.dtype, (below, None), (loop.counter, loop.bound), (loop.comparison,), loop.dtype, line=loop.test.line
+        )
         return [first, attrs.evolve(plain, src=(*plain.src, below), mods=(sense, "and"))], result
 
     def limit(self, turns: int) -> tuple[Operand, list[Operation]]:
@@ -244,8 +261,8 @@ def repeat(function: Function, body: list[Operation], count: int) -> list[Operat
                 at = 1
             copy.src = (*copy.src[:at], *(advanced(source) for source in copy.src[at:]))
             found.append(copy)
-    for register, (dtype, addition) in steps.items():
-        found.append(attrs.evolve(addition, src=(Register(register), Immediate(grown[register] & mask(dtype)))))
+    for number, (dtype, addition) in steps.items():
+        found.append(attrs.evolve(addition, src=(Register(number), Immediate(grown[number] & mask(dtype)))))
     return found
 
 
@@ -253,8 +270,8 @@ def _steady(function: Function, body: list[Operation]) -> dict[int, tuple[str, O
     """Registers that the body changes only by adding a constant."""
     count: dict[int, int] = {}
     for operation in body:
-        for register in writes(operation):
-            count[register.id] = count.get(register.id, 0) + 1
+        for written in writes(operation):
+            count[written.id] = count.get(written.id, 0) + 1
     found = {}
     for operation in body:
         register = operation.dst[0] if operation.dst else None

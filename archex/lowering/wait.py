@@ -1,13 +1,14 @@
 """Waits that a program must contain where the hardware does not watch registers of outstanding memory operations.
 
-In: scheduled blocks. Out: the same with a wait before the first use of a result that no earlier wait covers. Operations of one kind finish in
+In: scheduled blocks. Out: the same with a wait before the first use of a result that no earlier wait covers. Operations of one
+kind finish in
 order, so a wait for one covers all before it.
 """
 
 from __future__ import annotations
 
-from archex.lowering.emit import Node
 from archex.lowering.form import Value
+from archex.lowering.node import Node
 
 #: Operations whose results must be waited for, and the counter that counts them.
 COUNTERS = {

@@ -2,7 +2,8 @@
 
 In: a described `Spec`. Out: rules that lowering follows: expansions into machine operations (`machine_operations.py`), which neighbours one
 instruction can do together, what every program starts with, when loops are unrolled again, how spill slots are used.
-An expansion is text: steps `result = operation input, input @ guard` parted by `;`. Inputs `a b c e` are the operation's operands, `d` its result
+An expansion is text: steps `result = operation input, input @ guard` parted by `;`. Inputs `a b c e` are the operation's operands,
+`d` its result
 (`q` a second one); other names are temporaries, one register each, those that start with `p` predicates, with `w` two registers.
 A step may name another expansion instead of a machine operation; equal steps on equal inputs are done once.
 """
@@ -16,7 +17,8 @@ from archex.parts.part import Part, flag, nested, number, text
 
 @attrs.frozen(kw_only=True)
 class UnrollSpec:
-    """When the assembler repeats the body of a counted loop. The body's weight is its machine operations, memory operations counting more."""
+    """When the assembler repeats the body of a counted loop. The body's weight is its machine operations, memory operations
+    counting more."""
 
     copies: int = number("count", "copies of the body in the main loop; half and one copy follow for the rest; 0: never", high=16)
     memory_weight: int = number("count", "weight of a memory operation; any other has 1", high=16)
@@ -54,7 +56,9 @@ class InstructionSetSpec:
     fuse: str = text("neighbours that one instruction does together, parted by spaces (see `lowering/fuse.py`)")
     widest_access: int = number("B", "bytes a lane that one memory instruction moves at most", high=64)
     merge_access: int = number("B", "bytes up to which loads and stores of neighbouring addresses are merged", high=64)
-    assumed_latency: dict[str, float] = number("cycles", "what the assembler expects of operations of varying latency, for their order", high=2000, each="map")
+    assumed_latency: dict[str, float] = number(
+        "cycles", "what the assembler expects of operations of varying latency, for their order", high=2000, each="map"
+    )
     reserved_registers: int = number("count", "vector registers a thread can't use for values", high=64)
     unroll: UnrollSpec = nested(UnrollSpec, "re-unrolling of loops")
     contracts: bool = flag("whether a multiplication and an addition without stated rounding become one fused operation")

@@ -1,4 +1,5 @@
-"""Laws of lowering: loops repeated compute the same, order respects dependences, spilling is monotonic, every operation has an expansion."""
+"""Laws of lowering: loops repeated compute the same, order respects dependences, spilling is monotonic, every operation has an
+expansion."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ def test_repeated_loops_compute_the_same(name: str, n: int) -> None:
 def test_the_loops_of_the_cases_are_repeated() -> None:
     for name, function in CASES.items():
         assert counted_loops(facts(function)), name
-        assert sum(len(block.operations) for block in unroll(function, instruction_set()).blocks) > 2 * len(function.blocks[-2].operations), name
+        assert sum(len(block.operations) for block in unroll(function, instruction_set()).blocks) > 2 * len(
+            function.blocks[-2].operations
+        ), name
 
 
 OTHERS = {
@@ -81,7 +84,9 @@ def test_a_loop_marked_so_stays() -> None:
     assert len(unroll(function, instruction_set()).blocks) == len(function.blocks)
 
 
-@pytest.mark.parametrize("kernel", ["k_gelu_f4", "k_softmax_hILi1", "k_sgemm_tiledILi16", "k_spmv_vector", "k_nbody", "triton_rmsnorm_rows=512"])
+@pytest.mark.parametrize(
+    "kernel", ["k_gelu_f4", "k_softmax_hILi1", "k_sgemm_tiledILi16", "k_spmv_vector", "k_nbody", "triton_rmsnorm_rows=512"]
+)
 @pytest.mark.parametrize("registers", [None, 40, 24])
 def test_values_are_made_before_they_are_read(kernel: str, registers: int | None) -> None:
     _, code = lowered(reference(kernel), registers)
@@ -89,7 +94,9 @@ def test_values_are_made_before_they_are_read(kernel: str, registers: int | None
         rows = code.code[start:end]
         made = set(rows[:, layout.DST0]) | set(rows[:, layout.DST1])
         seen: set[int] = set()
-        before = {token for row in code.code[:start] for token in row[[layout.DST0, layout.DST1]]} | {token for row in code.code[end:] for token in row[[layout.DST0, layout.DST1]]}
+        before = {token for row in code.code[:start] for token in row[[layout.DST0, layout.DST1]]} | {
+            token for row in code.code[end:] for token in row[[layout.DST0, layout.DST1]]
+        }
         for row in rows:
             for token in row[layout.SRC0 : layout.SRC0 + layout.SRC_COUNT]:
                 assert token < 0 or token not in made or token in seen or token in before
@@ -116,7 +123,8 @@ def test_fewer_registers_never_spill_less() -> None:
 
 def test_neighbouring_loads_are_one_wide_load_where_alignment_is_known() -> None:
     text = """mov.u32 r1, %tid.x; shl.b32 r2, r1, {shift}; ld.param.u64 rd1, [o]; ld.shared.f32 f1, [r2]; ld.shared.f32 f2, [r2+4];
-    ld.shared.f32 f3, [r2+8]; ld.shared.f32 f4, [r2+12]; add.f32 f1, f1, f2; add.f32 f1, f1, f3; add.f32 f1, f1, f4; st.global.f32 [rd1], f1; ret;"""
+    ld.shared.f32 f3, [r2+8]; ld.shared.f32 f4, [r2+12]; add.f32 f1, f1, f2; add.f32 f1, f1, f3; add.f32 f1, f1, f4; st.global.f32
+    [rd1], f1; ret;"""
     wide, narrow = (lowered(clean(source(text.format(shift=shift))))[1] for shift in (4, 2))
     assert sum(names.count("load_local") for names in wide.operations) == 1
     assert sum(names.count("load_local") for names in narrow.operations) == 4
@@ -133,7 +141,8 @@ def test_an_atomic_on_a_shared_address_is_done_by_one_lane() -> None:
     for atomic, expected in kernels.items():
         final = unroll(clean(source(text.format(atomic=atomic))), instruction_set())
         guarded = [op for block in final.blocks for op in block.operations if op.op in ("atomic", "reduce_atomic")]
-        assert len(guarded) == 1 and guarded[0].guard is not None
+        assert len(guarded) == 1
+        assert guarded[0].guard is not None
         launch = work(1, 40, whole("o", 16, dtype="i64"))
         assert run_functional(final, launch).read("o")[0] & 0xFFFFFFFF == expected
 
