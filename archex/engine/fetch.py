@@ -24,6 +24,12 @@ def holds(order: Any, row: int, line: int, entered: int, capacity: int) -> bool:
 
 
 @jit
+def near_capacity(core: Any) -> int:
+    """Lines the compute unit's instruction cache holds."""
+    return int(core.fetch[tab.FETCH_NEAR_BYTES]) // int(core.fetch[tab.FETCH_LINE])
+
+
+@jit
 def near_line(core: Any, state: Any, unit: int, line: int, now: int, sequential: bool) -> int:
     """Cycle the compute unit's instruction cache delivers a line asked for at `now` (from which the scheduler's buffer fills)."""
     fetch = core.fetch
@@ -69,9 +75,16 @@ def fetch_line(core: Any, state: Any, unit: int, g: int, line: int, now: int) ->
     sequential = line > 0 and holds(state.buffer_order, g, line - 1, entered, capacity)
     asked = min(state.buffer_time[g, line - 1], now) if sequential else now  # asked for when the line before arrived
     arrival = near_line(core, state, unit, line, asked, sequential)
-    state.schedulers[g, S_BUFFERED] = entered + 1
-    state.buffer_order[g, line] = entered + 1
+    entered += 1
+    state.buffer_order[g, line] = entered
     state.buffer_time[g, line] = arrival
+    if not sequential and capacity > 1 and line + 1 < state.buffer_order.shape[1]:
+        if not holds(state.buffer_order, g, line + 1, entered, capacity):  # after a jump two lines come together
+            if holds(state.near_order, unit, line + 1, state.units[unit, U_NEAR], near_capacity(core)):
+                entered += 1
+                state.buffer_order[g, line + 1] = entered
+                state.buffer_time[g, line + 1] = max(arrival, state.near_time[unit, line + 1])
+    state.schedulers[g, S_BUFFERED] = entered
     return max(now, arrival)
 
 
