@@ -24,6 +24,7 @@ from archex.engine.state import (
     NOT_STARTED,
     NOW,
     S_NOW,
+    PARKED,
     STARVED,
     STOP_INSTRUCTIONS,
     STOP_WORKGROUPS,
@@ -105,8 +106,7 @@ def run_core(
     units = state.units.shape[0]
     if scalars[STARVED] > 0:
         resume_starved(core, state, trace)
-        if scalars[STARVED] > 0:
-            return tab.NEED_TRACE
+        scalars[PARKED] = scalars[STARVED]
     while True:
         end = scalars[NOW] + core.launch[L_QUANTUM]
         if scalars[DISPATCHED] < end:  # once a quantum, however often the run is interrupted

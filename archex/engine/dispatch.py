@@ -34,6 +34,7 @@ from archex.engine.state import (
     QUEUE_TAIL,
     S_FREE,
     S_NOW,
+    PARKED,
     STARVED,
     U_FREE_FROM,
     U_NEXT,
@@ -207,6 +208,6 @@ def dispatch(core: Any, functions: Any, state: Any, trace: Any, end: int) -> int
         else:
             state.clocks[C_DISPATCH] = now + core.device[tab.START_INTERVAL]
         start_workgroup(core, state, trace, unit, now)
-        if scalars[STARVED] > 0:
+        if scalars[STARVED] > scalars[PARKED]:
             return tab.NEED_TRACE
     return tab.RUNNING

@@ -31,6 +31,7 @@ from archex.engine.state import (
     S_READY,
     S_WAITING,
     S_WAKE,
+    PARKED,
     STARVED,
     TOKEN_SHIFT,
     W_ASYNC,
@@ -258,7 +259,7 @@ def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: 
         if core.launch[L_WAVE_FEEDBACK] & ISSUED:
             note_event(core, functions, state, g, slot, -1, now, ISSUED)
         issue(core, paths, functions, calls, state, memory, trace, unit, g, base + slot, now)
-        if state.scalars[STARVED] > 0:
+        if state.scalars[STARVED] > state.scalars[PARKED]:
             code = tab.NEED_TRACE
             break
     if scheduler[S_READY] != 0 and issued > 0:

@@ -115,6 +115,7 @@ STOP_WORKGROUPS = 14
 FINISHED_GROUPS = 15
 FIRST_FILL = 16  # starts before slots are re-used
 FAULT_VALUE = 17
+PARKED = 19  # entries in `starved` that the source could not help yet: they wait for another wave's trace
 DISPATCHED = 18  # end of the quantum the dispatcher has served
 SCALARS = 24
 
