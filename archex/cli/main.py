@@ -37,7 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         print(f"archex: interrupted{f': {stop}' if str(stop) else ''}", file=sys.stderr)
         return 130
-    except BrokenPipeError:
+    except Exception as error:
+        if type(error).__name__ == "BdbQuit":  # somebody left the debugger: nothing to explain (its module isn't worth importing)
+            print("archex: left from the debugger", file=sys.stderr)
+            return 130
+        if not isinstance(error, BrokenPipeError):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has gone; nothing to flush to
         return 1
 

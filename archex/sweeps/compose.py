@@ -114,8 +114,20 @@ class Composer(AbstractContextManager["Composer"]):
             try:
                 self._cache[choices] = compose(CONFIG, overrides=list(choices), return_hydra_config=True)
             except (HydraException, OmegaConfBaseException, YAMLError) as error:
-                raise RequestError([Problem(" ".join(choices) or CONFIG, ABSENT, "cannot be composed: " + _first_line(error))]) from None
+                raise RequestError([self._blame(choices, _first_line(error))]) from None
         return self._cache[choices]
+
+    def _blame(self, choices: tuple[str, ...], said: str) -> Problem:
+        """The choice that cannot be composed by itself, or all of them together."""
+        for choice in choices if len(choices) > 1 else ():
+            try:
+                self._base((choice,))
+            except RequestError as error:
+                return error.problems[0]
+        if len(choices) != 1:
+            return Problem(" ".join(choices) or CONFIG, ABSENT, f"cannot be composed: {said}", combined=bool(choices))
+        key, _, value = choices[0].partition("=")
+        return Problem(key.lstrip("~"), value or "null", f"cannot be composed: {said}")
 
     def _apply(self, config: DictConfig, assignment: Assignment) -> Problem | None:
         root, _, rest = assignment.key.partition(".")

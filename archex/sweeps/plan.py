@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from archex.base.errors import ArchexError, Problem, RequestError
+from archex.base.options import Options
 from archex.sweeps import grammar
 from archex.sweeps.compose import Composer
 from archex.sweeps.grammar import Assignment
@@ -60,6 +61,7 @@ def plan(arguments: Sequence[str], multirun: bool, steps: Steps, folders: Sequen
         designs = [_design(point, composer, steps) for point in grammar.points(sound)]
     launches, unreadable = _launches(designs, steps)
     problems += _standing(designs) + unreadable
+    problems += [problem for design in designs if design.settings is _NO_SETTINGS for problem in design.problems]
     if not problems and all(design.problems for design in designs):
         problems = [problem for design in designs for problem in design.problems]
     if problems:
@@ -80,7 +82,7 @@ def _design(point: tuple[Assignment, ...], composer: Composer, steps: Steps) -> 
     try:
         composed = composer.compose(point)
     except RequestError as error:
-        return Design(point, "", {}, _NO_SETTINGS, problems=tuple(error.problems))
+        return Design(point, _device(point), {}, _settings(point, composer), problems=tuple(error.problems))
     settings, config, problems = split(composed.config)
     problems = [*composed.problems, *problems]
     spec = None
@@ -90,10 +92,24 @@ def _design(point: tuple[Assignment, ...], composer: Composer, steps: Steps) -> 
         problems += error.problems
     except ArchexError as error:
         problems.append(Problem("device", composed.choices.get("device", ""), str(error)))
-    return Design(point, composed.choices.get("device", ""), config, settings or _NO_SETTINGS, spec, tuple(problems))
+    return Design(point, composed.choices.get("device", ""), config, settings or _settings(point, composer), spec, tuple(problems))
 
 
-_NO_SETTINGS = Settings(Suite("", Path()), options=None)  # type: ignore[arg-type]
+_NO_SETTINGS = Settings(Suite("", Path()), Options())
+
+
+def _settings(point: Sequence[Assignment], composer: Composer) -> Settings:
+    """The settings of a point whose config is wrong: those of what it says about settings alone, so that its rows name its launches."""
+    try:
+        composed = composer.compose([a for a in point if a.key.split(".")[0] in KEYS])
+    except RequestError:
+        return _NO_SETTINGS
+    return split(composed.config)[0] or _NO_SETTINGS
+
+
+def _device(point: Sequence[Assignment]) -> str:
+    """The device that a point names."""
+    return next((str(a.value) for a in point if a.key == "device"), "")
 
 
 def _standing(designs: Sequence[Design]) -> list[Problem]:

@@ -88,6 +88,8 @@ def do(task: Task) -> dict[str, Any]:
     except MemoryError:
         outcome = {"status": "killed", "error": "out of memory"}
     except Exception as error:
+        if type(error).__name__ == "BdbQuit":  # somebody left the debugger: the run ends, it isn't this row's error
+            raise
         outcome = {"status": "error", "error": _bug(error)}
     costs = {"simulate_seconds": time.perf_counter() - started, "peak_memory_bytes": _peak()}
     known = {name: value for name, value in outcome.items() if value is not None}

@@ -5,6 +5,7 @@ A device of two numbers, launches of a few lines, a cost anyone can check in the
 
 from __future__ import annotations
 
+import bdb
 import json
 import os
 import time
@@ -81,6 +82,8 @@ def simulate(device: Spec, launch: Launch, options: Options) -> dict[str, Any]:
         raise ProgramError("a grid of 0", "k.ptx", 7)
     if launch.does == "bug":
         raise IndexError("list index out of range")
+    if launch.does == "debugged":
+        raise bdb.BdbQuit
     if launch.does == "dies":
         os._exit(9)
     if launch.does == "slow":

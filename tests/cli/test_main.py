@@ -7,10 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from archex.cli import run
 from archex.cli.main import VERBS, main
+from archex.records import store
+from cli_fakes import STEPS
 
 HERE = Path(__file__).parent
 
@@ -71,7 +75,18 @@ sys.exit(main.main(["run", "suite.path=kernels", "output={output}", "workers=1"]
     _, said = process.communicate(timeout=10)
     left = "1 of 2 rows kept in rows" if kept else "nothing written"
     assert (process.returncode, said) == (130, f"archex: interrupted: {left}\n")
-    from archex.records import store
-
     assert (store.read(place / output)["launch"].to_list() if (place / output).exists() else []) == kept
     assert not list(place.rglob("*.tmp"))
+
+
+def test_leaving_the_debugger_ends_the_run(
+    place: Path,
+    launches: Callable[[dict[str, dict[str, object]]], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    launches({"gather": {"threads": 9}, "stopped": {"threads": 5, "does": "debugged"}, "small": {"threads": 1}})
+    monkeypatch.setattr(run, "Steps", lambda: STEPS)
+    assert main(["run", "suite.path=kernels", "output=rows", "workers=1"]) == 130
+    assert capsys.readouterr().err.splitlines() == ["[1/3] gather on h200: 36 cycles", "archex: left from the debugger"]
+    assert store.read(place / "rows")["launch"].to_list() == ["gather"]

@@ -207,3 +207,28 @@ def test_two_ids_of_one_program_are_two_rows(launches: Callable[[dict[str, dict[
     frame = store.read(Path("rows.parquet"))
     assert frame["launch"].to_list() == ["a", "b"]
     assert len(frame["program_fingerprint"].unique()) == 1
+
+
+def test_a_choice_that_cannot_be_composed_is_named(place: Path) -> None:
+    (place / "conf/device/torn.yaml").write_text("# @package _global_\ndefaults: [{override /l2: sliced}\n")
+    (place / "conf/device/lost.yaml").write_text("# @package _global_\ndefaults: [{override /l2: slized}]\n")
+    said = problems("-m", "device=h200,lost,torn", "l2.ways=2")
+    assert said[0] == "device: lost cannot be composed: In 'config': Could not find 'l2/slized'"
+    assert said[1].startswith("device: torn cannot be composed: ")
+    assert len(said) == 2
+
+
+def test_a_point_that_cannot_be_composed_is_a_row(place: Path) -> None:
+    (place / "experiments/often.yaml").write_text("# @package _global_\nrepeat: ${device.runs}\n")
+    (place / "conf/device/timed.yaml").write_text((place / "conf/device/h200.yaml").read_text().replace("h200", "timed, runs: 2"))
+    assert go("-m", "device=h200,timed", "experiments=often", "suite.only=gather", "output=rows.parquet") == 1
+    frame = store.read(Path("rows.parquet"))
+    assert frame["device"].to_list() == ["h200", "timed"]
+    assert frame["error"].to_list() == ["repeat: Interpolation key 'device.runs' not found", None]
+
+
+def test_settings_of_a_preset_that_are_wrong_at_one_point(place: Path) -> None:
+    (place / "experiments/never.yaml").write_text("# @package _global_\nrepeat: 0\n")
+    assert go("-m", "experiments=never,narrow", "suite.only=gather", "output=rows.parquet") == 1
+    frame = store.read(Path("rows.parquet"))
+    assert frame["error"].to_list() == ["repeat: 0 must be a whole number of at least 1", None]
