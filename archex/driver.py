@@ -35,14 +35,13 @@ class Driver:
         """Wave-instructions issued so far."""
         return self.engine.counters()["wave_instructions"]
 
-    def run(self, expected: float, stop: int = 0, look: Callable[[int], None] | None = None) -> bool:
+    def run(self, expected: float, stop: int = 0, look: Callable[[], None] | None = None) -> bool:
         """Run to the end, or until `stop` wave-instructions (0: the end); True at the end.
 
-        `expected` wave-instructions space the looks; `look(number)` is called at each.
+        `expected` wave-instructions space the looks; `look()` is called at each.
         """
         step = max(1, int((stop or expected) / LOOKS))
         target = self.instructions + step
-        number = 0
         while True:
             code = self.engine.run(stop_instructions=target)
             if code == tables.NEED_WORKGROUPS:
@@ -53,8 +52,7 @@ class Driver:
                 done = self.instructions
                 self.samples.append(Sample(float(self.engine.now), float(done)))
                 if look:
-                    look(number)
-                number += 1
+                    look()
                 if stop and done >= stop:
                     return False
                 target = done + step

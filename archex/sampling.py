@@ -30,8 +30,8 @@ COUNTED = (4, 16, 64)
 AGREE = 0.002
 #: Work counted (wave-instructions) after which no more workgroups are added.
 COUNT_MOST = 40_000_000
-#: Look of a sampled run at which caches are brought to their steady state.
-SETTLE = 3
+#: Share of the simulated instructions by which caches are brought to their steady state.
+SETTLED = 0.3
 #: Shares of the simulated instructions between which a sampled run's rate is taken.
 STEADY = {"cut": (0.35, 0.75), "window": (0.5, 1.0)}
 

@@ -104,14 +104,19 @@ def _advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: 
     engine = driver.engine
     expected = work.mean * len(plan.order)
 
-    def settle(number: int) -> None:
-        # A long launch runs most of its life with full caches, dirty in the share of its stores: bring them there early.
-        if number != sampling.SETTLE or plan.kind == "whole":
-            return
+    settled = plan.kind == "whole"
+
+    def settle() -> None:
+        # A long launch runs most of its life with full caches, dirty in the share of its stores. That state is set once a generation has
+        # passed: before, loads are ahead of stores and the share is not yet the launch's.
+        nonlocal settled
         counters = engine.counters()
+        if settled or counters["wave_instructions"] < min(sampling.SETTLED * expected, 1.2 * outcome.resident * work.mean):
+            return
+        settled = True
         written = counters["l2_write_sectors"]
         missed = counters["l2_lookups"] - counters["l2_hits"]
-        moved = (written + missed) * work.total / max(counters["wave_instructions"], 1)
+        moved = (written + missed) * work.total / counters["wave_instructions"]
         for level, (name, capacity, sector) in enumerate(_levels(device), start=1):
             if moved * sector > capacity:
                 engine.fill(level, 1.0, written / max(written + missed, 1) if name == "l2" else 0.0)

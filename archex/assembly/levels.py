@@ -74,6 +74,7 @@ def _shared_cache(row: np.ndarray, cache: Any, clock: float, own: float | None) 
     row[t.LEVEL_PARTITIONS] = cache.partitions
     row[t.LEVEL_FAR_EXTRA] = cache.far_extra.cycles(clock, own)
     row[t.LEVEL_COPY_NEAR] = cache.copy_near
+    row[t.LEVEL_SPREAD] = cache.spread.cycles(clock, own)
     row[t.LEVEL_PORT_READ] = _rate(cache.port_read, clock, own)
     row[t.LEVEL_PORT_WRITE] = _rate(cache.port_write, clock, own)
     row[t.LEVEL_HASHED] = cache.slice_hash
@@ -112,6 +113,8 @@ def memory_vector(spec: DeviceSpec, clock: float) -> np.ndarray:
     row[t.DRAM_WRITE_BATCH] = memory.write_batch
     row[t.DRAM_CHUNK] = memory.chunk
     row[t.DRAM_BANKS] = memory.banks
+    row[t.DRAM_REFRESH_INTERVAL] = memory.refresh_interval.cycles(clock)
+    row[t.DRAM_REFRESH] = memory.refresh.cycles(clock)
     return row
 
 

@@ -45,13 +45,18 @@ def channel_of(map_address: Any, address_params: Any, channels: int, scalars: An
 
 
 @jit
-def open_row(dram_int: Any, rows: Any, counters: Any, channel: int, address: int) -> int:
-    """1 when the access opens a row, 0 when its row is open."""
+def row_of(dram_int: Any, address: int) -> tuple[int, int]:
+    """(row, bank) of an address within its channel."""
     round_bytes = dram_int[DI_CHUNK] * dram_int[DI_CHANNELS]
     turn = address // round_bytes
     local = turn * dram_int[DI_CHUNK] + (address - turn * round_bytes) % dram_int[DI_CHUNK]
     row = local // dram_int[DI_ROW]
-    bank = (row + mix(row)) % dram_int[DI_BANKS]
+    return row, (row + mix(row)) % dram_int[DI_BANKS]
+
+
+@jit
+def open_row(rows: Any, counters: Any, channel: int, bank: int, row: int) -> int:
+    """1 when the access opens a row, 0 when its row is open."""
     if rows[channel, bank] == row:
         return 0
     rows[channel, bank] = row
@@ -68,6 +73,17 @@ def activate_wait(dram: Any, dram_int: Any, servers: Any, channel: int, now: flo
 
 
 @jit
+def refresh_wait(dram: Any, dram_int: Any, channel: int, bank: int, now: float) -> float:
+    """Wait until a bank's refresh is over. Each bank is refreshed once an interval, the banks one after another."""
+    interval = dram[tab.DRAM_REFRESH_INTERVAL]
+    if interval <= 0.0:
+        return 0.0
+    phase = now / interval + mix(channel * dram_int[DI_BANKS] + bank) / 1048576.0
+    passed = (phase - int(phase)) * interval
+    return max(dram[tab.DRAM_REFRESH] - passed, 0.0)
+
+
+@jit
 def access_cost(dram: Any, dram_int: Any) -> float:
     """Cycles a channel needs to move one access."""
     if dram[tab.DRAM_BYTES] <= 0.0:
@@ -81,8 +97,10 @@ def dram_read(paths: Any, map_address: Any, memory: Any, address: int, accesses:
     channel = channel_of(map_address, paths.address_params, paths.dram_int[DI_CHANNELS], memory.scalars, address)
     memory.counters[_READ] += accesses * paths.dram_int[DI_ACCESS]
     delay = wait(memory.servers, paths.dram_int[DI_CHANNEL] + channel, now, accesses * access_cost(paths.dram, paths.dram_int))
-    if open_row(paths.dram_int, memory.rows, memory.counters, channel, address) != 0:
+    row, bank = row_of(paths.dram_int, address)
+    if open_row(memory.rows, memory.counters, channel, bank, row) != 0:
         delay = max(delay, activate_wait(paths.dram, paths.dram_int, memory.servers, channel, now))
+    delay += refresh_wait(paths.dram, paths.dram_int, channel, bank, now + delay)
     entries = int(paths.translation[tab.TRANSLATION_ENTRIES])
     if entries > 0:
         page = address // int(paths.translation[tab.TRANSLATION_PAGE])
@@ -98,7 +116,8 @@ def dram_write(paths: Any, map_address: Any, memory: Any, address: int, accesses
     """Cycles until the channel has room for this write (its queue drains behind it)."""
     channel = channel_of(map_address, paths.address_params, paths.dram_int[DI_CHANNELS], memory.scalars, address)
     memory.counters[_WRITE] += accesses * paths.dram_int[DI_ACCESS]
-    opened = open_row(paths.dram_int, memory.rows, memory.counters, channel, address)
+    row, bank = row_of(paths.dram_int, address)
+    opened = open_row(memory.rows, memory.counters, channel, bank, row)
     delay = 0.0
     if opened != 0:
         delay = activate_wait(paths.dram, paths.dram_int, memory.servers, channel, now)

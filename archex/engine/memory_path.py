@@ -11,7 +11,7 @@ from typing import Any
 
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.bits import count
+from archex.engine.bits import count, mix
 from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, home_partition, locate, touch
 from archex.engine.dram import dram_read, dram_write
 from archex.engine.policies import FILLED_SET, HIT
@@ -102,6 +102,12 @@ def note_lookup(counters: Any, level: int, sectors: int, hits: int) -> None:
     elif level == 2:
         counters[_SIDE_LOOKUPS] += sectors
         counters[_SIDE_LOOKUPS + 1] += hits
+
+
+@jit
+def distance(spread: float, unit: int, server: int) -> float:
+    """How much farther than the mean a slice lies from a compute unit, in cycles."""
+    return spread * (mix(unit * 8191 + server) / 524288.0 - 1.0) if spread > 0.0 else 0.0
 
 
 @jit
@@ -263,7 +269,7 @@ def read_line(
             row = paths.levels_int[level - 1]
             accesses = accesses_of(mask, row[I_SECTOR], paths.dram_int[DI_ACCESS])
             delay += dram_read(paths, functions.map_address, memory, line * row[I_LINE], accesses, now)
-            completion = now + paths.dram[tab.DRAM_LATENCY] + delay
+            completion = now + paths.dram[tab.DRAM_LATENCY] + delay + extra
             break
         row = paths.levels_int[level]
         line, mask = regroup(paths.levels_int, level - 1, level, line, mask)
@@ -284,6 +290,7 @@ def read_line(
                 memory.cells[entry + 2 * row[I_WAYS]] = status
                 if mask & ~(status | (status >> PENDING_SHIFT)) & SECTOR_MASK == 0:
                     hit = True
+                    extra += distance(paths.levels[level, tab.LEVEL_SPREAD], unit, server)
                     cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
                     delay += wait(memory.servers, server, now, cost)
                     touch(memory.scalars, memory.cells, entry, row[I_WAYS])
@@ -302,6 +309,7 @@ def read_line(
             first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, home, line)
             cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
             delay += wait(memory.servers, server, now, atomic_cost if atomic else cost)
+            extra += distance(paths.levels[level, tab.LEVEL_SPREAD], unit, server)
             entry = find(memory.cells, first, row[I_WAYS], line)
             status = 0
             if entry >= 0:

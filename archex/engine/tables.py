@@ -126,6 +126,7 @@ LEVEL_HIT_UPDATE = 34  # 1: a write-through store updates (keeps) a line held he
 LEVEL_FETCH_SECTORS = 35  # sectors at least fetched from below on a miss, aligned (1: only what was asked for)
 LEVEL_PENDING_WRITES = 36  # second level: written lines a compute unit can have on their way here before its port stalls; 0 unlimited
 LEVEL_PRIVATE_BACK = 37  # vector cache: 1: private stores stay here until evicted (write-back), 0: they are written through
+LEVEL_SPREAD = 38  # latency differs by up to this much, either way, between a compute unit and a slice (distance on the chip)
 LEVEL_COLUMNS = 40
 WRITE_THROUGH = 0  # no allocation
 WRITE_BACK = 1  # allocates without fetching whole sectors
@@ -142,6 +143,8 @@ DRAM_TURNAROUND = 6  # cycles a channel loses when it changes between reads and 
 DRAM_WRITE_BATCH = 7  # writes (of DRAM_ACCESS bytes) a channel collects before it turns around
 DRAM_CHUNK = 8  # bytes in a row on one channel (parameter of the usual `map_address`)
 DRAM_BANKS = 9  # banks a channel, each with one open row
+DRAM_REFRESH_INTERVAL = 10  # cycles between two refreshes of one bank; 0 none
+DRAM_REFRESH = 11  # cycles a bank is closed by one
 DRAM_COLUMNS = 12
 
 # --- translation: one vector; 0 entries: none

@@ -34,6 +34,9 @@ class CacheSpec:
     atomic_same_float: float = number("cycles", "the same for floating-point atomics", default=0)
     partitions: int = number("count", "partitions of an instance; each line has its home in one", low=1, high=16, default=1)
     far_extra: Duration = number("duration", "latency added when only the far partition has the line", default=Duration(0, "cycles"))
+    spread: Duration = number(
+        "duration", "slices lie nearer and farther: latency of a unit and slice is this much shorter to longer", default=Duration(0, "cycles")
+    )
     copy_near: bool = flag("a far line that is read is copied into the near partition", default=False)
     port_read: Rate | None = number("rate", "data to one cache (or compute unit) above; none: no limit", default=None)
     port_write: Rate | None = number("rate", "data from one cache (or compute unit) above; none: no limit", default=None)

@@ -25,6 +25,8 @@ class MemorySpec:
         "duration", "a channel loses this when it changes between reads and writes", default=Duration(0, "cycles")
     )
     write_batch: int = number("count", "writes a channel collects before it turns around", low=1, default=1)
+    refresh_interval: Duration = number("duration", "a bank is refreshed once in this time; 0: never", default=Duration(0, "cycles"))
+    refresh: Duration = number("duration", "a bank is closed so long by a refresh", default=Duration(0, "cycles"))
     chunk: int = number("B", "bytes in a row on one channel", low=32)
     interleave: object = policy("interleave", "decides on which channel an address lies")
 
