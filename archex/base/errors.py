@@ -96,11 +96,3 @@ class ProgramError(ArchexError):
         self.message, self.file, self.line, self.column = message, file, line, column
         place = ":".join(str(part) for part in (file, line, column) if part)
         super().__init__(f"{place}: {message}" if place else message)
-
-
-class PolicyError(ArchexError):
-    """A policy function of a part returned nonsense or raised; `part` and `function` name it."""
-
-    def __init__(self, part: str, function: str, message: str) -> None:
-        self.part, self.function, self.message = part, function, message
-        super().__init__(f"{part}.{function}: {message}")

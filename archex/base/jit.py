@@ -41,10 +41,15 @@ def cache_folder() -> Path:
 
 
 if COMPILED:
-    import numba
-    from numba.core import config as _numba_config
-    from numba.extending import intrinsic
+    import warnings
 
+    import numba
+    from numba import extending
+    from numba.core import config as _numba_config
+
+    # Functions as arguments of compiled functions are how policies are called; numba calls that experimental, once a process.
+    warnings.filterwarnings("ignore", category=numba.NumbaExperimentalFeatureWarning)
+    intrinsic: Any = extending.intrinsic
     _config: Any = _numba_config
     _config.CACHE_DIR = str(cache_folder())
 

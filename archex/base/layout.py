@@ -61,7 +61,8 @@ COMPARE_AND_SWAP = 128  # an atomic compare-and-swap
 
 CLASSES = (
     "integer", "integer_multiply", "float32", "float16", "float64", "special", "convert", "predicate", "move", "branch", "barrier",
-    "global_load", "global_store", "atomic", "local_load", "local_store", "private", "constant", "cross_lane", "fence", "matrix", "async_copy", "other",
+    "global_load", "global_store", "atomic", "local_load", "local_store", "private", "constant", "cross_lane", "fence", "matrix",
+    "async_copy", "other",
 )  # fmt: skip
 
 # --- trace rings: what the interpreter hands over per wave context (all waves resident or waiting to start)

@@ -84,7 +84,17 @@ def dense_lines(memory: Any, base: int, length: int, line: int, sector: int) -> 
 
 @jit
 def lines_of(
-    functions: Any, memory: Any, standard: int, kind: int, base: int, stride: int, mask: int, width: int, bytes_of: int, line: int, sector: int
+    functions: Any,
+    memory: Any,
+    standard: int,
+    kind: int,
+    base: int,
+    stride: int,
+    mask: int,
+    width: int,
+    bytes_of: int,
+    line: int,
+    sector: int,
 ) -> int:
     """Distinct lines of an access into `memory.lines/sectors`. Scattered accesses (or a special `coalesce`) must be expanded before."""
     if kind == lay.AFFINE and standard != 0:
@@ -107,7 +117,8 @@ def lines_of(
 @jit
 def memo_row(memory: Any, stride: int, mask: int, bytes_of: int, phase: int, what: int) -> int:
     """The row of `memo` for this pattern; row[0] tells whether it is filled with it."""
-    row = mix(stride * 977 + (mask & 0xFFFFFFFF) * 3 + bytes_of * 131 + phase * 31 + what * 7 + ((mask >> 32) & 0xFFFFFFFF)) & (MEMO_ROWS - 1)
+    lanes = (mask & 0xFFFFFFFF) * 3 + ((mask >> 32) & 0xFFFFFFFF)
+    row = mix(stride * 977 + lanes + bytes_of * 131 + phase * 31 + what * 7) & (MEMO_ROWS - 1)
     known = memory.memo[row]
     if known[0] == stride and known[1] == mask and known[2] == bytes_of and known[3] == phase * 8 + what:
         return row
@@ -193,4 +204,3 @@ def local_weight(memory: Any, width: int, banks: int, bank_bytes: int) -> int:
             scratch[65 + bank] += 1
             most = max(most, scratch[65 + bank])
     return most
-

@@ -15,9 +15,10 @@ _ALL = 0xFFFF_FFFF_FFFF_FFFF
 if COMPILED:
     from llvmlite import ir as _llvm
     from numba import types as _types
-    from numba.extending import intrinsic as _intrinsic
 
-    @_intrinsic  # type: ignore[untyped-decorator]
+    from archex.base.jit import intrinsic as _intrinsic
+
+    @_intrinsic
     def lowest(typing_context: Any, mask: Any) -> Any:
         """Position of the lowest set bit (of a mask that is not 0)."""
 
@@ -26,7 +27,7 @@ if COMPILED:
 
         return _types.int64(_types.int64), generate
 
-    @_intrinsic  # type: ignore[untyped-decorator]
+    @_intrinsic
     def count(typing_context: Any, mask: Any) -> Any:
         """Set bits."""
 
@@ -35,7 +36,7 @@ if COMPILED:
 
         return _types.int64(_types.int64), generate
 
-    @_intrinsic  # type: ignore[untyped-decorator]
+    @_intrinsic
     def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         """Ask the host for the cache line of a flat array's element; changes nothing."""
 

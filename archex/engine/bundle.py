@@ -23,11 +23,13 @@ if COMPILED:
     from numba import types
     from numba.core import cgutils
     from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-    from numba.extending import NativeValue, intrinsic, lower_builtin, lower_getattr, lower_getattr_generic, models, register_model, typeof_impl, unbox
+    from numba.extending import NativeValue, lower_builtin, lower_getattr, lower_getattr_generic, models, register_model, typeof_impl, unbox
+
+    from archex.base.jit import intrinsic
 
     _WORD = ir.IntType(64)
 
-    class GridType(types.Type):  # type: ignore[misc]
+    class GridType(types.Type):
         """Elements in C order: a pointer and the extents."""
 
         def __init__(self, dtype: Any, ndim: int) -> None:
@@ -35,31 +37,33 @@ if COMPILED:
             super().__init__(name=f"Grid({dtype}, {ndim})")
 
     @register_model(GridType)
-    class _GridModel(models.StructModel):  # type: ignore[misc]
+    class _GridModel(models.StructModel):
         def __init__(self, manager: Any, kind: Any) -> None:
             members = [("data", types.CPointer(kind.dtype)), *((f"extent{k}", types.int64) for k in range(kind.ndim))]
             super().__init__(manager, kind, members)
 
     def _indices(grid: Any, index: Any) -> Any:
         """(numba type of the index, result) of grid[index], or None."""
+        kind: Any
+        parts: Any = index if isinstance(index, types.BaseTuple) else ()
         if not isinstance(grid, GridType):
             return None
         if isinstance(index, types.Integer):
             number, kind = 1, types.int64
-        elif isinstance(index, types.BaseTuple) and all(isinstance(part, types.Integer) for part in index) and len(index) <= grid.ndim:
-            number, kind = len(index), types.UniTuple(types.int64, len(index))
+        elif 0 < len(parts) <= grid.ndim and all(isinstance(part, types.Integer) for part in parts):
+            number, kind = len(parts), types.UniTuple(types.int64, len(parts))
         else:
             return None
         return kind, grid.dtype if number == grid.ndim else GridType(grid.dtype, grid.ndim - number)
 
     @infer_global(operator.getitem)
-    class _GetItem(AbstractTemplate):  # type: ignore[misc]
+    class _GetItem(AbstractTemplate):
         def generic(self, arguments: Any, keywords: Any) -> Any:
             found = _indices(*arguments)
             return None if found is None else signature(found[1], arguments[0], found[0])
 
     @infer_global(operator.setitem)
-    class _SetItem(AbstractTemplate):  # type: ignore[misc]
+    class _SetItem(AbstractTemplate):
         def generic(self, arguments: Any, keywords: Any) -> Any:
             found = _indices(*arguments[:2])
             if found is None or isinstance(found[1], GridType):
@@ -77,7 +81,7 @@ if COMPILED:
                 offset = builder.add(offset, indices[k])
         return builder.gep(parts.data, [offset], inbounds=True), parts
 
-    @lower_builtin(operator.getitem, GridType, types.Any)  # type: ignore[untyped-decorator]
+    @lower_builtin(operator.getitem, GridType, types.Any)
     def _get(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         kind = sig.args[0]
         pointer, parts = _place(context, builder, kind, arguments[0], sig.args[1], arguments[1])
@@ -90,20 +94,20 @@ if COMPILED:
             setattr(row, f"extent{k}", getattr(parts, f"extent{k + skipped}"))
         return row._getvalue()
 
-    @lower_builtin(operator.setitem, GridType, types.Any, types.Any)  # type: ignore[untyped-decorator]
+    @lower_builtin(operator.setitem, GridType, types.Any, types.Any)
     def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         pointer, _ = _place(context, builder, sig.args[0], arguments[0], sig.args[1], arguments[1])
         builder.store(arguments[2], pointer)
         return context.get_dummy_value()
 
     @infer_getattr
-    class _GridAttributes(AttributeTemplate):  # type: ignore[misc]
+    class _GridAttributes(AttributeTemplate):
         key = GridType
 
         def resolve_shape(self, kind: Any) -> Any:
             return types.UniTuple(types.int64, kind.ndim)
 
-    @lower_getattr(GridType, "shape")  # type: ignore[untyped-decorator]
+    @lower_getattr(GridType, "shape")
     def _shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         parts = cgutils.create_struct_proxy(kind)(context, builder, value=value)
         return cgutils.pack_array(builder, [getattr(parts, f"extent{k}") for k in range(kind.ndim)])
@@ -125,7 +129,7 @@ if COMPILED:
         array.meminfo = array.parent = ir.Constant(ir.IntType(8).as_pointer(), None)
         return array._getvalue()
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def segment(typing_context: Any, grid: Any, start: Any, length: Any) -> Any:
         """Part of a one-dimensional grid as an ordinary array, for a policy."""
 
@@ -134,7 +138,7 @@ if COMPILED:
 
         return types.Array(grid.dtype, 1, "C")(grid, types.int64, types.int64), generate
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def whole(typing_context: Any, grid: Any) -> Any:
         """A one-dimensional grid as an ordinary array, for a policy."""
 
@@ -143,7 +147,7 @@ if COMPILED:
 
         return types.Array(grid.dtype, 1, "C")(grid), generate
 
-    class BundleType(types.Type):  # type: ignore[misc]
+    class BundleType(types.Type):
         """A pointer to the words of `fields` (a numba NamedTuple type); `constant`: they never change under compiled code."""
 
         def __init__(self, fields: Any, constant: bool) -> None:
@@ -151,20 +155,20 @@ if COMPILED:
             super().__init__(name=f"Bundle({fields}, {constant})")
 
     @register_model(BundleType)
-    class _BundleModel(models.PrimitiveModel):  # type: ignore[misc]
+    class _BundleModel(models.PrimitiveModel):
         def __init__(self, manager: Any, kind: Any) -> None:
             super().__init__(manager, kind, ir.IntType(8).as_pointer())
 
     @infer_getattr
-    class _BundleAttributes(AttributeTemplate):  # type: ignore[misc]
+    class _BundleAttributes(AttributeTemplate):
         key = BundleType
 
-        def generic_resolve(self, kind: Any, name: str) -> Any:
+        def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
             if name in kind.fields.fields:
                 return kind.fields[kind.fields.fields.index(name)]
             return None
 
-    @lower_getattr_generic(BundleType)  # type: ignore[untyped-decorator]
+    @lower_getattr_generic(BundleType)
     def _read_field(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
         index = kind.fields.fields.index(name)
         pointer = builder.bitcast(value, context.get_value_type(kind.fields).as_pointer())
@@ -200,18 +204,18 @@ if COMPILED:
             self.words = np.array(words, np.int64)
             self.address = self.words.ctypes.data
 
-    @typeof_impl.register(Bundle)  # type: ignore[untyped-decorator]
+    @typeof_impl.register(Bundle)
     def _type_of(value: Any, context: Any) -> Any:
         return value.kind
 
-    @unbox(BundleType)  # type: ignore[untyped-decorator]
+    @unbox(BundleType)
     def _unbox(kind: Any, value: Any, context: Any) -> Any:
         address = context.pyapi.object_getattr_string(value, "address")
         pointer = context.pyapi.long_as_voidptr(address)
         context.pyapi.decref(address)
         return NativeValue(context.builder.bitcast(pointer, ir.IntType(8).as_pointer()))
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def in_frame(typing_context: Any, fields: Any) -> Any:
         """A bundle of any NamedTuple's fields that lives as long as the calling function runs."""
         kind = BundleType(fields, False)

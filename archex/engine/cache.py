@@ -44,7 +44,9 @@ def home_partition(partitions: int, line: int) -> int:
 
 
 @jit
-def locate(levels_int: Any, index_params: Any, set_index: Any, scalars: Any, level: int, instance: int, partition: int, line: int) -> tuple[int, int]:
+def locate(
+    levels_int: Any, index_params: Any, set_index: Any, scalars: Any, level: int, instance: int, partition: int, line: int
+) -> tuple[int, int]:
     """(first entry of the set, slice server). Slices take turns, so that any run of lines spreads evenly; `set_index` picks the set."""
     partitions, slices, sets = levels_int[level, I_PARTITIONS], levels_int[level, I_SLICES], levels_int[level, I_SETS]
     local = line if partitions == 1 else line // partitions
@@ -82,12 +84,15 @@ def touch(scalars: Any, cells: Any, entry: int, ways: int) -> None:
 
 
 @jit
-def feedback(levels_int: Any, note_set: Any, cells: Any, set_state: Any, params: Any, level: int, first: int, entry: int, what: int) -> None:
+def feedback(
+    levels_int: Any, note_set: Any, cells: Any, set_state: Any, params: Any, level: int, first: int, entry: int, what: int
+) -> None:
     """Tell a policy that asked for it of a HIT or a FILLED_SET."""
     if levels_int[level, I_FEEDBACK] & what:
         ways = levels_int[level, I_WAYS]
         index = (first - levels_int[level, I_BASE]) // levels_int[level, I_STRIDE]
-        note_set[level](SetView(first + ways, ways, whole(cells), index, entry - first, what), whole(set_state[level]), whole(params[level]))
+        view = SetView(first + ways, ways, whole(cells), index, entry - first, what)
+        note_set[level](view, whole(set_state[level]), whole(params[level]))
 
 
 @jit

@@ -29,12 +29,12 @@ from archex.engine.state import (
     L_WAVES,
     LIVE,
     NOT_STARTED,
+    PARKED,
     PLACED,
     QUEUE_HEAD,
     QUEUE_TAIL,
     S_FREE,
     S_NOW,
-    PARKED,
     STARVED,
     U_FREE_FROM,
     U_NEXT,
@@ -110,7 +110,6 @@ def start_workgroup(core: Any, state: Any, trace: Any, unit: int, now: float) ->
     scalars[LIVE] += 1
     scalars[NOT_STARTED] -= 1
     state.counters[_STARTED] += 1
-    slots = core.unit_int[tab.SLOTS]
     for k in range(waves):
         w = free_slot(core, state, unit)
         state.members[group, k] = w

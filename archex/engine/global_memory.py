@@ -48,7 +48,9 @@ def record_of(core: Any, state: Any, trace: Any, w: int, pc: int) -> tuple[int, 
 
 
 @jit
-def private_lines(core: Any, memory: Any, trace: Any, context: int, w: int, kind: int, base: int, stride: int, mask: int, bytes_of: int) -> None:
+def private_lines(
+    core: Any, memory: Any, trace: Any, context: int, w: int, kind: int, base: int, stride: int, mask: int, bytes_of: int
+) -> None:
     """Addresses of private accesses, expanded: frames of a wave's lanes are interleaved by 4-byte words."""
     width = core.launch[L_WIDTH]
     frame = PRIVATE_BASE + w * ((core.launch[L_PRIVATE] + 3) // 4) * 4 * width
@@ -88,7 +90,9 @@ def count_access(memory: Any, kind: int, lines: int, mask: int) -> None:
 
 
 @jit
-def atomic_lines(paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, flags: int) -> tuple[float, float]:
+def atomic_lines(
+    paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, flags: int
+) -> tuple[float, float]:
     """(completion, cycles the port stalls) of an atomic on each line, at the second level."""
     levels = paths.levels
     same = levels[1, tab.LEVEL_ATOMIC_FLOAT] if flags & lay.FLOAT_ATOMIC else levels[1, tab.LEVEL_ATOMIC_SAME]
@@ -98,9 +102,7 @@ def atomic_lines(paths: Any, functions: Any, links: Any, memory: Any, unit: int,
     for k in range(lines):
         now = start + k * each + stalled
         cost = max(levels[1, tab.LEVEL_ATOMIC_LEAST], same * memory.weights[k], levels[1, tab.LEVEL_ATOMIC_WORD] * memory.words[k])
-        done = links.read_line(
-            paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9)
-        )
+        done = links.read_line(paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9))
         if limit > 0:
             stalled += admit_store(memory, unit, now, max(done - now - 0.5 * levels[1, tab.LEVEL_LATENCY], 0.0))
         latest = max(latest, done + stalled + same * (memory.weights[k] - 1))

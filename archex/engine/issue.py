@@ -17,6 +17,7 @@ from archex.engine.dispatch import begin_wave
 from archex.engine.fetch import constant_extra
 from archex.engine.global_memory import LOCAL_WINDOW, record_of
 from archex.engine.local_memory import cross_lane
+from archex.engine.log import begin_entry, charge_entry, end_entry
 from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
 from archex.engine.stalls import busy_cycles, charge_issue
 from archex.engine.state import (
@@ -25,13 +26,13 @@ from archex.engine.state import (
     INFINITY,
     L_WAVE_FEEDBACK,
     L_WAVE_STATE,
+    PARKED,
     S_LAST,
     S_NOW,
     S_QUEUE,
     S_READY,
     S_WAITING,
     S_WAKE,
-    PARKED,
     STARVED,
     TOKEN_SHIFT,
     W_ASYNC,
@@ -176,14 +177,19 @@ def hold_wave(wave: Any, until: int, reason: int) -> None:
 
 
 @jit
-def issue(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int) -> None:
+def issue(
+    core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int
+) -> None:
     """Issue wave w's instruction at `now` and find out when the next one can go."""
     wave = state.waves[w]
     pc = wave[W_PC]
     row = core.code[pc]
     kind = row[lay.KIND]
     queue_free = state.queue[g, state.schedulers[g, S_QUEUE]] if row[X_MEMORY] != 0 else 0
+    entry = begin_entry(core, state, w, now) if state.log.shape[0] > 0 else -1
     charge_issue(state.waves, state.stalls, state.pipes, w, now, queue_free)
+    if entry >= 0:
+        charge_entry(state, entry)
     state.counters[_INSTRUCTIONS] += 1
     state.counters[_LANES] += wave[W_LANES]
     wave[W_PREVIOUS] = now
@@ -205,6 +211,8 @@ def issue(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory:
         elif kind == lay.MATRIX:
             state.counters[_MATRIX] += 1
             state.counters[_MATRIX_CYCLES] += row[X_HOLD]
+    if entry >= 0:
+        end_entry(state, entry, done)
     if row[lay.DST0] >= 0:
         state.tokens[w, row[lay.DST0]] = (done << TOKEN_SHIFT) | row[X_CODE]
     if row[lay.DST1] >= 0:

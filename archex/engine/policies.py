@@ -9,14 +9,15 @@ number: add 1 and treat what carries an older number as empty.
 
 from __future__ import annotations
 
+import dis
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from archex.base.jit import COMPILED, jit
+from archex.base.errors import ArchexError
+from archex.base.jit import COMPILED
 
 NONE = -1  # "no wave", "no unit"
 ISSUED, MISSED, FILLED = 1, 2, 4  # what an `Event` reports; bits of `wave_feedback`
@@ -50,7 +51,7 @@ class SetView(NamedTuple):
     first: int
     ways: int
     last_use: np.ndarray
-    index: int  # number of the set, over all slices and instances of the level
+    index: int  # type: ignore[assignment]  # (hides a tuple's method) number of the set, over all slices and instances of the level
     hit: int  # way just hit or filled (feedback), else -1
     what: int  # feedback: HIT or FILLED_SET, else 0
 
@@ -83,7 +84,12 @@ ARGUMENTS: dict[str, tuple[tuple[str, str], ...]] = {
     "pick_victim": (("view", "SetView"), ("state", "int64[]"), ("params", "float64[]")),
     "note_set": (("view", "SetView"), ("state", "int64[]"), ("params", "float64[]")),
     "coalesce": (
-        ("access", "Access"), ("line", "int64"), ("sector", "int64"), ("lines", "int64[]"), ("sectors", "int64[]"), ("scratch", "int64[]"),
+        ("access", "Access"),
+        ("line", "int64"),
+        ("sector", "int64"),
+        ("lines", "int64[]"),
+        ("sectors", "int64[]"),
+        ("scratch", "int64[]"),
     ),
     "access_cycles": (("access", "Access"), ("scratch", "int64[]"), ("params", "float64[]")),
     "map_address": (("address", "int64"), ("params", "float64[]")),
@@ -103,7 +109,7 @@ RESULTS = {
 }
 
 
-class PolicyError(Exception):
+class PolicyError(ArchexError):
     """A policy of the wrong form, or one that raised or returned nonsense: names the kind, the function and the rule."""
 
     def __init__(self, kind: str, name: str, rule: str) -> None:
@@ -144,7 +150,7 @@ def compile_policy(function: Callable[..., int], kind: str) -> Any:
     if kind not in ARGUMENTS:
         raise PolicyError(kind, str(function), f"unknown kind; kinds: {', '.join(ARGUMENTS)}")
     plain = getattr(function, "py_func", function)
-    name = f"{getattr(plain, '__module__', '?')}.{getattr(plain, '__qualname__', plain)}"
+    name = name_of(plain)
     expected = tuple(argument for argument, _ in ARGUMENTS[kind])
     found = tuple(inspect.signature(plain).parameters)
     if len(found) != len(expected):
@@ -155,13 +161,11 @@ def compile_policy(function: Callable[..., int], kind: str) -> Any:
     if key not in _compiled:
         import numba
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
-            try:
-                result = numba.njit(signature(kind), error_model="numpy")(plain)
-            except numba.core.errors.NumbaError as error:
-                first = next((line for line in str(error).splitlines() if line.strip()), "")
-                raise PolicyError(kind, name, f"does not compile: {first} (it must return {RESULTS[kind]})") from error
+        try:
+            result = numba.njit(signature(kind), error_model="numpy")(plain)
+        except numba.core.errors.NumbaError as error:
+            first = next((line for line in str(error).splitlines() if line.strip()), "")
+            raise PolicyError(kind, name, f"does not compile: {first} (it must return {RESULTS[kind]})") from error
         _compiled[key] = result
     return _compiled[key]
 
@@ -194,3 +198,44 @@ class Policies(NamedTuple):
     victim_state: tuple[int, ...]  # words a level
     victim_feedback: tuple[int, ...]  # bits: 1 note hits, 2 note fills
     coalesce_standard: bool = True
+
+
+def name_of(function: Any) -> str:
+    """A policy as messages name it: module and function."""
+    plain = getattr(function, "py_func", function)
+    return f"{getattr(plain, '__module__', '?')}.{getattr(plain, '__qualname__', plain)}"
+
+
+def functions_of(policies: Policies, kind: str) -> tuple[Any, ...]:
+    """A device's policies of one kind: one, or one a cache level."""
+    found = getattr(policies, kind)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def raised_by(policies: Policies, error: Exception) -> tuple[str, str] | None:
+    """(kind, name) of the policy that raised: the one on the stack, or, as compiled code leaves no stack, the one that can raise."""
+    if type(error).__name__ == "BdbQuit":
+        return None
+    plain = [(kind, getattr(function, "py_func", function)) for kind in ARGUMENTS for function in functions_of(policies, kind)]
+    codes = set()
+    trace = error.__traceback__
+    while trace is not None:
+        codes.add(trace.tb_frame.f_code)
+        trace = trace.tb_next
+    for kind, function in plain:
+        if function.__code__ in codes:
+            return kind, name_of(function)
+    able = [(kind, name_of(function)) for kind, function in plain if COMPILED and _can_raise(function, set())]
+    return able[0] if able else None
+
+
+def _can_raise(function: Any, seen: set[Any]) -> bool:
+    """Whether a function, or one it calls by a name of its module, holds a raise or an assert."""
+    plain = getattr(function, "py_func", function)
+    code = getattr(plain, "__code__", None)
+    if code is None or code in seen:
+        return False
+    seen.add(code)
+    if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
+        return True
+    return any(_can_raise(plain.__globals__.get(name), seen) for name in code.co_names)

@@ -13,22 +13,22 @@ driver must supply next. A driver's loop is:
 from __future__ import annotations
 
 import functools
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from archex.base import layout as lay
 from archex.base.jit import COMPILED, jit
-from archex.engine import tables as tab
 from archex.engine import bundle as bundles
+from archex.engine import tables as tab
+from archex.engine.allocate import allocate, allocate_memory, level_cells
 from archex.engine.bundle import bundle
 from archex.engine.core import Functions, Links, Trace, run_core
 from archex.engine.global_memory import global_access
 from archex.engine.local_memory import local_access
 from archex.engine.memory_path import read_line, write_line
-from archex.engine.policies import ARGUMENTS, RESULTS, Policies, PolicyError, function_type
+from archex.engine.policies import ARGUMENTS, RESULTS, Policies, PolicyError, function_type, functions_of, name_of, raised_by
+from archex.engine.prepare import prepare
 from archex.engine.state import (
     DIRTY_SHIFT,
     FAULT,
@@ -39,6 +39,9 @@ from archex.engine.state import (
     L_WAVES,
     LAST_END,
     LIVE,
+    LOG_WAVE,
+    LOG_WORKGROUP,
+    LOGGED,
     NOT_STARTED,
     NOW,
     QUEUE_HEAD,
@@ -48,10 +51,6 @@ from archex.engine.state import (
     STOP_WORKGROUPS,
     W_GROUP,
     Memory,
-    allocate,
-    allocate_memory,
-    level_cells,
-    prepare,
 )
 
 _SINGLE = ("pick_wave", "note_wave", "coalesce", "access_cycles", "map_address", "place_workgroup")
@@ -63,7 +62,6 @@ def compiled_core(core: Any, paths: Any, state: Any, memory: Any, trace: Any, le
     """The main loop and the steps compiled apart from it, once for a number of cache levels (or as they are)."""
     if not COMPILED:
         return run_core, (write_line, read_line, global_access, local_access)
-    import numba
     from numba import types
 
     i64, f64 = types.int64, types.float64
@@ -75,15 +73,13 @@ def compiled_core(core: Any, paths: Any, state: Any, memory: Any, trace: Any, le
     def apart(function: Any, kind: Any) -> tuple[Any, Any]:
         return jit(function.py_func, signature=kind, _nrt=False, no_cpython_wrapper=True), types.FunctionType(kind)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
-        write, write_type = apart(write_line, f64(paths, functions, memory, i64, i64, i64, i64, f64))
-        read, read_type = apart(read_line, f64(paths, functions, write_type, memory, i64, i64, i64, f64, f64))
-        links = bundles.BundleType(types.NamedTuple([write_type, read_type], Links), False)
-        far, far_type = apart(global_access, pair(core, paths, functions, links, state, memory, trace, *[i64] * 8))
-        near, near_type = apart(local_access, pair(core, functions, state, memory, trace, *[i64] * 8))
-        kinds = (core, paths, state, memory, trace, *singles, *per_level, write_type, read_type, far_type, near_type)
-        return jit(run_core.py_func, signature=i64(*kinds), _nrt=False, no_cfunc_wrapper=True), (write, read, far, near)
+    write, write_type = apart(write_line, f64(paths, functions, memory, i64, i64, i64, i64, f64))
+    read, read_type = apart(read_line, f64(paths, functions, write_type, memory, i64, i64, i64, f64, f64))
+    links = bundles.BundleType(types.NamedTuple([write_type, read_type], Links), False)
+    far, far_type = apart(global_access, pair(core, paths, functions, links, state, memory, trace, *[i64] * 8))
+    near, near_type = apart(local_access, pair(core, functions, state, memory, trace, *[i64] * 8))
+    kinds = (core, paths, state, memory, trace, *singles, *per_level, write_type, read_type, far_type, near_type)
+    return jit(run_core.py_func, signature=i64(*kinds), _nrt=False, no_cfunc_wrapper=True), (write, read, far, near)
 
 
 class Engine:
@@ -91,16 +87,17 @@ class Engine:
 
     def __init__(
         self, tables: tab.DeviceTables, policies: Policies, program: tab.ProgramTables, geometry: tab.Geometry, rings: Any,
-        caches: Memory | None = None,
+        caches: Memory | None = None, log: int = 0,
     ) -> None:  # fmt: skip
-        """`rings`: anything with the arrays `blocks, records, pool, cursor`; `caches`: the memory of the launch before, kept warm."""
+        """`rings`: anything with the arrays `blocks, records, pool, cursor`; `caches`: the memory of the launch before, kept warm;
+        `log`: room for so many instructions of a wave that is followed."""
         if len(tables.levels) < 2:
             raise ValueError("a memory path needs a vector cache and at least one level below it")
         self.policies = policies
         self.core, self.paths, sizes = prepare(tables, policies, program, geometry)
         self.trace = Trace(rings.blocks, rings.records, rings.pool, rings.cursor)
         self.slots = len(rings.cursor) // geometry.waves_per_workgroup
-        self.state = allocate(self.core, sizes, policies, self.slots)
+        self.state = allocate(self.core, sizes, policies, self.slots, log)
         self.memory = allocate_memory(self.paths, sizes, policies, self.state, caches)
         self._used = np.zeros(self.slots, bool)
         self._bundles = [bundle(part) for part in (self.core, self.paths, self.state, self.memory, self.trace)]
@@ -131,19 +128,32 @@ class Engine:
         scalars = self.state.scalars
         scalars[STOP_INSTRUCTIONS], scalars[STOP_WORKGROUPS] = stop_instructions, stop_workgroups
         p = self.policies
-        code = int(
-            self._core(
-                *self._bundles, p.pick_wave, p.note_wave, p.coalesce, p.access_cycles, p.map_address, p.place_workgroup,
-                p.set_index, p.pick_victim, p.note_set, *self._steps,
-            )
-        )  # fmt: skip
+        try:
+            code = int(
+                self._core(
+                    *self._bundles, p.pick_wave, p.note_wave, p.coalesce, p.access_cycles, p.map_address, p.place_workgroup,
+                    p.set_index, p.pick_victim, p.note_set, *self._steps,
+                )
+            )  # fmt: skip
+        except Exception as error:
+            if culprit := raised_by(p, error):
+                said = f"{type(error).__name__}: {error}".rstrip(": ")
+                raise PolicyError(*culprit, f"raised {said}") from error
+            raise
         if code == tab.BAD_POLICY:
             kind = tuple(ARGUMENTS)[int(scalars[FAULT])]
-            found = getattr(self.policies, kind)
-            found = found[0] if isinstance(found, tuple) else found
-            plain = getattr(found, "py_func", found)
-            raise PolicyError(kind, f"{plain.__module__}.{plain.__qualname__}", f"returned {int(scalars[FAULT_VALUE])}; {RESULTS[kind]}")
+            found = functions_of(p, kind)[0]
+            raise PolicyError(kind, name_of(found), f"returned {int(scalars[FAULT_VALUE])}; {RESULTS[kind]}")
         return code
+
+    def follow(self, workgroup: int, wave: int) -> None:
+        """Log this wave of this workgroup, as far as there is room."""
+        self.state.scalars[[LOG_WORKGROUP, LOG_WAVE, LOGGED]] = workgroup, wave, 0
+
+    @property
+    def log(self) -> np.ndarray:
+        """The instructions logged so far: columns LOG_* of `state`."""
+        return self.state.log[: int(self.state.scalars[LOGGED])]
 
     def free_slots(self) -> np.ndarray:
         """Context slots that hold no workgroup; forget those that ended since the last call."""

@@ -145,7 +145,8 @@ def bank_passes(access: Any, scratch: Any, params: Any) -> int:
     total, first = 0, 0
     while first < access.lanes:
         middle, end = min(first + lanes, access.lanes), min(first + 2 * lanes, access.lanes)
-        passes = phase_cycles(access, scratch, first, middle, banks, bank_bytes) + phase_cycles(access, scratch, middle, end, banks, bank_bytes)
+        passes = phase_cycles(access, scratch, first, middle, banks, bank_bytes)
+        passes += phase_cycles(access, scratch, middle, end, banks, bank_bytes)
         if access.store == 0 and lanes < 32 and passes > 1:
             passes = min(passes, max(1, phase_cycles(access, scratch, first, end, banks, bank_bytes)))
         total += passes

@@ -1,19 +1,17 @@
-"""All that changes while a launch runs, as arrays, and the derived constants the core reads.
+"""All that changes while a launch runs, as arrays, and the derived constants the core reads: what each column means.
 
-In: device tables, program, geometry, the number of context slots. Out: `Core` (numbers prepared for the inner loops) and
-`State`. Nothing else in the engine remembers anything, so a run can stop anywhere and go on.
+`Core` and `Paths` are numbers prepared for the inner loops (by `prepare`), `State` and `Memory` what changes (made by `allocate`).
+Nothing else in the engine remembers anything, so a run can stop anywhere and go on.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from archex.base import layout as lay
 from archex.engine import tables as tab
-from archex.engine.policies import SCRATCH, Policies
-from archex.engine.servers import SERVER_COLUMNS
 
 INFINITY = 1 << 60
 
@@ -115,9 +113,22 @@ STOP_WORKGROUPS = 14
 FINISHED_GROUPS = 15
 FIRST_FILL = 16  # starts before slots are re-used
 FAULT_VALUE = 17
+LOG_WORKGROUP = 20  # whose wave is logged, where `log` has room
+LOG_WAVE = 21  # which of its waves
+LOGGED = 22  # instructions logged, or that would have been
 PARKED = 19  # entries in `starved` that the source could not help yet: they wait for another wave's trace
 DISPATCHED = 18  # end of the quantum the dispatcher has served
 SCALARS = 24
+
+# --- log[i]: an instruction of the wave that is followed
+LOG_SINCE = 0  # cycle from which it could have been issued, had it waited for nothing
+LOG_ISSUE = 1
+LOG_DONE = 2  # its result is there
+LOG_PC = 3
+LOG_BLOCK = 4
+LOG_LANES = 5
+LOG_STALLS = 6  # cycles it waited, by reason
+LOG_COLUMNS = LOG_STALLS + tab.REASONS
 
 # --- clocks (float64)
 C_DISPATCH = 0  # device-wide dispatcher free from
@@ -261,6 +272,7 @@ class State(NamedTuple):
     stalls: np.ndarray
     wave_state: np.ndarray
     place_state: np.ndarray
+    log: np.ndarray  # int64[entries, LOG_COLUMNS]; no entries: nothing is logged
 
 
 class Memory(NamedTuple):
@@ -286,226 +298,3 @@ class Memory(NamedTuple):
     addresses: np.ndarray
     scratch: np.ndarray
     memo: np.ndarray
-
-
-def decode(tables: tab.DeviceTables, program: tab.ProgramTables) -> np.ndarray:
-    """Machine code with the derived columns."""
-    code = np.zeros((len(program.code), DECODED_COLUMNS), np.int64)
-    code[:, : lay.CODE_COLUMNS] = program.code
-    kind, pipe, flags = code[:, lay.KIND], code[:, lay.PIPE], code[:, lay.FLAGS]
-    line = max(int(tables.fetch[tab.FETCH_LINE]), 1)
-    code[:, X_LINE] = code[:, lay.ADDRESS] // line
-    starts = np.ones(len(code), bool)
-    starts[1:] = code[1:, X_LINE] != code[:-1, X_LINE]
-    code[:, X_LINE_START] = starts
-    code[:, X_SOURCES] = (code[:, lay.SRC0 : lay.SRC0 + lay.SRC_COUNT] >= 0).sum(1)
-    has_pipe = pipe >= 0
-    rows = tables.pipes[np.where(has_pipe, pipe, 0)]
-    memory = np.isin(kind, _MEMORY_KINDS)
-    reason = np.where(has_pipe, rows[:, tab.PIPE_REASON], tab.STALL_DEPENDENCY).astype(np.int64)
-    queued = has_pipe & (rows[:, tab.PIPE_QUEUED] > 0)
-    for kinds, code_of in _RESULT_REASON:
-        reason[np.isin(kind, kinds)] = code_of
-    predicate = lay.CLASSES.index("predicate")
-    fixed = np.where(code[:, lay.CLASS] == predicate, TOKEN_PREDICATE, TOKEN_FIXED)
-    code[:, X_CODE] = np.where(reason == tab.STALL_DEPENDENCY, fixed, reason)
-    code[:, X_QUEUED] = queued | memory
-    code[:, X_GUARD] = np.where((flags & lay.GUARDED != 0) | (kind == lay.BRANCH), int(tables.unit[tab.GUARD_EXTRA]), 0)
-    code[:, X_MEMORY] = memory
-    interval = np.maximum(code[:, lay.INTERVAL], 0)
-    operands = tables.unit[tab.OPERANDS_PER_CYCLE]
-    reads = np.ceil(code[:, X_SOURCES] / operands).astype(np.int64) if operands > 0 else 0
-    code[:, X_HOLD] = np.maximum(interval, np.where(interval > 0, reads, 0))
-    code[:, X_SLACK] = np.where(has_pipe, rows[:, tab.PIPE_QUEUE], 0).astype(np.int64) * code[:, X_HOLD]
-    return code
-
-
-_MEMORY_KINDS = [
-    lay.LOAD, lay.STORE, lay.ATOMIC, lay.REDUCE, lay.LOCAL_LOAD, lay.LOCAL_STORE, lay.LOCAL_ATOMIC, lay.PRIVATE_LOAD,
-    lay.PRIVATE_STORE, lay.CROSS_LANE, lay.ASYNC_COPY,
-]  # fmt: skip
-_RESULT_REASON = (
-    ([lay.LOAD, lay.ATOMIC, lay.PRIVATE_LOAD], tab.STALL_MEMORY),
-    ([lay.LOCAL_LOAD, lay.LOCAL_ATOMIC, lay.CROSS_LANE, lay.CONSTANT_LOAD], tab.STALL_LOCAL_MEMORY),
-    ([lay.MATRIX], tab.STALL_MATRIX),
-)
-
-
-class _Servers:
-    """Hands out server numbers."""
-
-    def __init__(self) -> None:
-        self.count = 1  # row 0 is the clock
-
-    def take(self, number: int, rate: float = 1.0) -> int:
-        if rate <= 0:
-            return -1
-        self.count += number
-        return self.count - number
-
-
-def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> tuple[np.ndarray, int]:
-    """Integer parameters of the cache levels and the number of lines in all."""
-    units = int(tables.device[tab.UNITS])
-    groups = int(tables.unit_group.max()) + 1
-    numbers = np.zeros((len(tables.levels), INT_COLUMNS), np.int64)
-    base = 0
-    for level, (row, out) in enumerate(zip(tables.levels, numbers, strict=True)):
-        instances, partitions = int(row[tab.LEVEL_INSTANCES]), max(int(row[tab.LEVEL_PARTITIONS]), 1)
-        slices = max(int(row[tab.LEVEL_SLICES]) // partitions, 1)
-        line, sector = int(row[tab.LEVEL_LINE]), int(row[tab.LEVEL_SECTOR])
-        out[[I_LINE, I_SECTOR, I_WAYS, I_SETS, I_SLICES, I_PARTITIONS, I_BASE, I_INSTANCES]] = (
-            line, sector, int(row[tab.LEVEL_WAYS]), int(row[tab.LEVEL_SETS]), slices, partitions, base, instances,
-        )  # fmt: skip
-        out[I_WRITE], out[I_HASHED], out[I_COPY] = int(row[tab.LEVEL_WRITE]), int(row[tab.LEVEL_HASHED]), int(row[tab.LEVEL_COPY_NEAR])
-        out[I_WHOLE] = (1 << (line // sector)) - 1
-        out[I_FETCH] = max(int(row[tab.LEVEL_FETCH_SECTORS]), 1)
-        out[I_INDEX_POLICY] = 1
-        out[I_FEEDBACK] = policies.victim_feedback[level]
-        out[I_SERVER] = servers.take(instances * partitions * slices)
-        out[I_PORT_READ] = servers.take(units, row[tab.LEVEL_PORT_READ])
-        out[I_PORT_WRITE] = servers.take(units, row[tab.LEVEL_PORT_WRITE])
-        out[I_GROUP_READ] = servers.take(groups, row[tab.LEVEL_GROUP_READ])
-        out[I_GROUP_WRITE] = servers.take(groups, row[tab.LEVEL_GROUP_WRITE])
-        out[I_TOTAL_READ] = servers.take(instances, row[tab.LEVEL_TOTAL_READ])
-        out[I_TOTAL_WRITE] = servers.take(instances, row[tab.LEVEL_TOTAL_WRITE])
-        out[I_STRIDE] = -(-3 * int(out[I_WAYS]) // HOST_LINE) * HOST_LINE
-        base += instances * partitions * slices * int(out[I_SETS] * out[I_STRIDE])
-    return numbers, base
-
-
-def _padded(rows: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Parameter vectors of different lengths as one table."""
-    out = np.zeros((len(rows), max(1, *(len(row) for row in rows))))
-    for target, row in zip(out, rows, strict=True):
-        target[: len(row)] = row
-    return out
-
-
-def prepare(
-    tables: tab.DeviceTables, policies: Policies, program: tab.ProgramTables, geometry: tab.Geometry
-) -> tuple[Core, Paths, dict[str, int]]:
-    """The constants of a launch, and sizes for `allocate`."""
-    servers = _Servers()
-    levels_int, lines = _levels(tables, policies, servers)
-    dram = tables.dram
-    channels = max(int(dram[tab.DRAM_CHANNELS]), 1)
-    dram_int = np.zeros(DI_COLUMNS, np.int64)
-    dram_int[DI_CHANNEL], dram_int[DI_ACTIVATE] = servers.take(channels), servers.take(channels, dram[tab.DRAM_ACTIVATES])
-    sizes = (tab.DRAM_BANKS, tab.DRAM_ROW, tab.DRAM_ACCESS, tab.DRAM_WRITE_BATCH, tab.DRAM_CHANNELS, tab.DRAM_CHUNK)
-    dram_int[[DI_BANKS, DI_ROW, DI_ACCESS, DI_BATCH, DI_CHANNELS, DI_CHUNK]] = [max(int(dram[column]), 1) for column in sizes]
-    launch = np.zeros(LAUNCH_COLUMNS, np.int64)
-    launch[[L_WORKGROUPS, L_WAVES, L_PER_UNIT, L_THREADS]] = geometry
-    launch[L_PRIVATE], launch[L_PIPES] = program.private_bytes, len(tables.pipes)
-    launch[L_QUANTUM] = min(max(int(tables.device[tab.RELAUNCH_CYCLES]), 16), 64)
-    launch[L_STANDARD], launch[L_WAVE_FEEDBACK], launch[L_WAVE_STATE] = policies.coalesce_standard, policies.wave_feedback, policies.wave_state
-    launch[L_WIDTH] = int(tables.device[tab.WAVE_WIDTH])
-
-    def floats(array: Any) -> np.ndarray:
-        return np.ascontiguousarray(array, np.float64)
-
-    def ints(array: Any) -> np.ndarray:
-        return np.ascontiguousarray(array, np.int64)
-
-    core = Core(
-        code=decode(tables, program), block_start=ints(program.block_start), block_records=ints(program.block_records),
-        device=floats(tables.device), unit=floats(tables.unit), unit_int=ints(tables.unit), pipes=floats(tables.pipes),
-        local_memory=floats(tables.local_memory), local_params=floats(policies.local_params), constant=floats(tables.constant),
-        fetch=floats(tables.fetch), start_cost=floats(tables.start_cost), unit_order=ints(tables.unit_order), launch=launch,
-        wave_params=floats(policies.wave_params), place_params=floats(policies.place_params),
-    )  # fmt: skip
-    paths = Paths(
-        levels=floats(tables.levels), levels_int=levels_int, dram=floats(dram), dram_int=dram_int, translation=floats(tables.translation),
-        level_instance=ints(tables.level_instance), unit_partition=ints(tables.unit_partition), unit_group=ints(tables.unit_group),
-        index_params=_padded(policies.index_params), victim_params=_padded(policies.victim_params),
-        address_params=floats(policies.address_params),
-    )  # fmt: skip
-    return core, paths, {"servers": servers.count, "lines": lines, "channels": channels, "tokens": max(program.tokens, 1)}
-
-
-def ints(*shape: int, value: int = 0) -> np.ndarray:
-    """An int64 array filled with one value."""
-    return np.full(shape, value, np.int64)
-
-
-def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int) -> State:
-    """Fresh state of a launch: nothing started."""
-    units = int(core.device[tab.UNITS])
-    schedulers = units * int(core.unit_int[tab.SCHEDULERS])
-    slots_of = int(core.unit_int[tab.SLOTS])
-    waves = schedulers * slots_of
-    code_lines = int(core.code[:, X_LINE].max(initial=0)) + 2
-    constants = int(max(core.code[:, lay.OFFSET].max(initial=0), 0)) // max(int(core.constant[tab.CONSTANT_LINE]), 1) + 2
-    state = State(
-        scalars=ints(SCALARS), clocks=np.zeros(CLOCKS), waves=ints(waves, WAVE_COLUMNS), age=ints(waves), tokens=ints(waves, sizes["tokens"]),
-        schedulers=ints(schedulers, SCHEDULER_COLUMNS), pipes=ints(schedulers * max(len(core.pipes), 1), 2),
-        queue=ints(schedulers, max(int(core.unit_int[tab.QUEUE_ENTRIES]), 1)), units=ints(units, UNIT_COLUMNS), ports=np.zeros((units, 4)),
-        barrier_clock=np.zeros((units, 2)), groups=ints(slots, GROUP_COLUMNS), barriers=ints(slots, BARRIERS),
-        members=ints(slots, int(core.launch[L_WAVES])), room=ints(units, int(core.launch[L_PER_UNIT])), available=ints(units),
-        held=ints(units), started=ints(slots + 1, 2), freed=ints(slots + 1), starved=ints(waves + 1),
-        buffer_order=ints(schedulers, code_lines), buffer_time=ints(schedulers, code_lines), near_order=ints(units, code_lines),
-        near_time=ints(units, code_lines), middle_order=ints(units, code_lines), constant_order=ints(units, constants),
-        constant_order_2=ints(units, constants), counters=ints(len(tab.COUNTERS)), stalls=ints(tab.REASONS),
-        wave_state=ints(max(schedulers * policies.wave_state, 1)), place_state=ints(max(policies.place_state, 1)),
-    )  # fmt: skip
-    state.waves[:, W_GROUP] = -1
-    state.waves[:, W_NEXT] = INFINITY
-    state.schedulers[:, [S_NOW, S_WAKE]] = INFINITY
-    state.schedulers[:, S_FREE] = (1 << slots_of) - 1
-    state.schedulers[:, S_LAST] = -1
-    state.units[:, U_NEXT] = INFINITY
-    state.units[:, U_ROOM_TAIL] = core.launch[L_PER_UNIT]
-    state.units[:, U_FAR_LINE] = -1
-    state.scalars[[PLACED, FAULT]] = -1
-    state.scalars[NOT_STARTED] = core.launch[L_WORKGROUPS]
-    state.scalars[FIRST_FILL] = units * core.launch[L_PER_UNIT]
-    state.clocks[C_DISPATCH] = core.device[tab.LAUNCH_CYCLES]
-    state.room[:] = int(core.device[tab.LAUNCH_CYCLES])
-    return state
-
-
-def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, state: State, previous: Memory | None) -> Memory:
-    """Fresh state of the memory path; what caches hold is taken over from `previous`, as fetched long ago."""
-    units = len(state.units)
-    outstanding = int(paths.levels[1, tab.LEVEL_PENDING_WRITES]) if len(paths.levels) > 1 else 0
-    memory = Memory(
-        scalars=state.scalars, counters=state.counters, units=state.units, cells=_aligned(sizes["lines"]), servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
-        stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
-        writes=ints(sizes["channels"]), pages=ints(max(int(paths.translation[tab.TRANSLATION_ENTRIES]), 1), value=-1),
-        set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
-        times=np.zeros(512), weights=ints(512), words=ints(512), addresses=ints(64), scratch=ints(SCRATCH),
-        memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1),
-    )  # fmt: skip
-    warm = previous is not None and previous.cells.shape == memory.cells.shape
-    for row in paths.levels_int:
-        tags, used, status = level_cells(row, memory.cells)
-        tags[:] = -1
-        if previous is not None and warm:
-            old_tags, old_used, old_status = level_cells(row, previous.cells)
-            flags = old_status & FLAG_MASK
-            arrived = (flags >> PENDING_SHIFT) & SECTOR_MASK
-            tags[:], used[:] = old_tags, old_used
-            status[:] = (flags & ~(SECTOR_MASK << PENDING_SHIFT)) | arrived
-    if previous is not None and warm:
-        memory.scalars[USES] = previous.scalars[USES]
-        memory.set_state[:] = previous.set_state
-        memory.rows[:] = previous.rows
-        if previous.pages.shape == memory.pages.shape:
-            memory.pages[:] = previous.pages
-    return memory
-
-
-def level_cells(row: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Views of a level's tags, last uses and status words, sets x ways each (`row` of levels_int)."""
-    sets = int(row[I_INSTANCES] * row[I_PARTITIONS] * row[I_SLICES] * row[I_SETS])
-    ways, base = int(row[I_WAYS]), int(row[I_BASE])
-    stride = int(row[I_STRIDE])
-    level = cells[base : base + sets * stride].reshape(sets, stride)
-    return level[:, :ways], level[:, ways : 2 * ways], level[:, 2 * ways : 3 * ways]
-
-
-def _aligned(words: int) -> np.ndarray:
-    """Zeros that start on a cache line of the host."""
-    room = np.zeros(words + HOST_LINE, np.int64)
-    skipped = -(room.ctypes.data // 8) % HOST_LINE
-    return room[skipped : skipped + words]

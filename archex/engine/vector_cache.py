@@ -90,7 +90,7 @@ def look_up(paths: Any, functions: Any, links: Any, memory: Any, unit: int, line
         if bypass != 0:
             misses += 1
             continue
-        first, server = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
+        first, _ = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
         entry = find(memory.cells, first, ways, line)
         if entry >= 0:
             status = settle(memory.cells[entry + 2 * ways], int(now))
@@ -130,13 +130,15 @@ def look_ahead(paths: Any, functions: Any, memory: Any, unit: int, lines: int) -
             places = 2 if level > 0 and home != near else 1
             for copy in range(places):
                 part = near if copy > 0 else home
-                first, server = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, part, line)
+                first, _ = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, part, line)
                 for word in range(0, levels_int[level, I_STRIDE], HOST_LINE):
                     prefetch(memory.cells, first + word)
 
 
 @jit
-def load_lines(paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, bypass: int) -> tuple[float, float]:
+def load_lines(
+    paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, bypass: int
+) -> tuple[float, float]:
     """(completion of the last line, cycles the port stalls for a free miss entry)."""
     if lines > 2:
         look_ahead(paths, functions, memory, unit, lines)
@@ -178,7 +180,9 @@ def admit_store(memory: Any, unit: int, now: float, transit: float) -> float:
 
 
 @jit
-def store_lines(paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, private: int) -> tuple[float, float]:
+def store_lines(
+    paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, private: int
+) -> tuple[float, float]:
     """(cycle the last line is accepted below, cycles the port stalls). Private lines may stay here until they are evicted."""
     levels_int, levels = paths.levels_int, paths.levels
     ways = levels_int[0, I_WAYS]
@@ -192,7 +196,7 @@ def store_lines(paths: Any, functions: Any, links: Any, memory: Any, unit: int, 
     for k in range(lines):
         line, mask = memory.lines[k], memory.sectors[k]
         now = start + k * each + stalled
-        first, server = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
+        first, _ = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
         entry = find(memory.cells, first, ways, line)
         if stay:
             if entry < 0:

@@ -8,12 +8,12 @@ scoreboard tokens. A token stands for the registers of one value; a register of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import numpy as np
 
 from archex.base import layout
 from archex.base.errors import Problem, RequestError
+from archex.base.layout import Timing
 from archex.lowering.form import Value
 from archex.lowering.node import Node
 from archex.parts.machine_operations import MACHINE_OPERATIONS
@@ -38,15 +38,6 @@ KINDS = {
 }
 BYPASSING = frozenset({"cg", "cv", "volatile", "relaxed", "acquire"})
 WIDE_SCOPES = frozenset({"gpu", "sys", "gl"})
-
-
-class Timing(Protocol):
-    """When and where a machine operation runs: pipe numbers (alternative -1: none), cycles."""
-
-    pipe: int
-    alternative: int
-    interval: float
-    latency: float
 
 
 class _Classes:

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 import attrs
 import numpy as np
 
+from archex.base.layout import Timing
 from archex.lowering import diverge
 from archex.lowering.emit import Emitter
-from archex.lowering.encode import Timing, encode
+from archex.lowering.encode import encode
 from archex.lowering.facts import Facts, facts, words
 from archex.lowering.form import Form, Value, form
 from archex.lowering.fuse import fuse

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from archex.programs.ir import Operand, Operation, Register, Space
+from archex.programs.ir import Operand, Operation, Register, Space, Special
 
 #: Operations whose effect is more than their results: never dropped, shared or repeated.
 EFFECTS = frozenset(
@@ -48,8 +48,9 @@ def is_pure(operation: Operation) -> bool:
         return False
     if operation.op == "load":
         return operation.space in _READ_ONLY and "volatile" not in (operation.cache, *operation.mods)
-    if operation.op == "move" and hasattr(operation.src[0], "name"):
-        return not operation.src[0].name.startswith(CHANGING)
+    source = operation.src[0] if operation.src else None
+    if operation.op == "move" and isinstance(source, Special):
+        return not source.name.startswith(CHANGING)
     return True
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from archex.base.jit import outlined
 from archex.programs.interpreter import float_lane as floats
 from archex.programs.interpreter.float_lane import float_lane, packed_lane

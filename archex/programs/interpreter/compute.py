@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from archex.base.jit import jit, outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.convert_lane import compare_float, convert_lane, test_float

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from archex.base.jit import jit, outlined
 from archex.programs.interpreter.float_lane import FTZ, RELU, SAT
 from archex.programs.interpreter.rounding import DOWN, F32, F64, NEAREST, UP, ZERO, flush, narrow, step, widen

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from archex.base.jit import jit, outlined
 from archex.programs.interpreter.float_lane import float_lane
 from archex.programs.interpreter.integer_lane import integer_lane

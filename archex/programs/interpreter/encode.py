@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 
 import attrs
 import numpy as np
+
 from archex.base.errors import UnsupportedError
 from archex.programs.interpreter import table as n
 from archex.programs.ir import Function, Immediate, Operand, Operation, Register, Space, Special

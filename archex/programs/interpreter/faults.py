@@ -6,6 +6,7 @@ In: the fault array and the encoded function. Out: an exception.
 from __future__ import annotations
 
 import numpy as np
+
 from archex.base.errors import ProgramError
 from archex.programs.interpreter import table as n
 from archex.programs.ir import Function, Operation

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+
 from archex.base import layout
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.encode import Tables

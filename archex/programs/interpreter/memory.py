@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from archex.base.jit import jit, outlined, pointer
 from archex.programs.interpreter.convert_lane import convert_lane
 from archex.programs.interpreter.rounding import NEAREST, narrow

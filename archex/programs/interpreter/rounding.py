@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from archex.base.jit import jit, outlined
 from archex.programs.values import bits_of_f64, f32_of, f64_of
 

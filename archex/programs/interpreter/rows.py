@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from archex.base.jit import outlined
 from archex.programs.values import LOW32, LOWEST, bits_of_f32, f32_of, fma32
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from archex.base.jit import outlined
 from archex.base.layout import AFFINE
 from archex.programs.interpreter import table as n

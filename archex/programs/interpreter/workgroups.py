@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from archex.base import layout
 from archex.base.jit import jit, outlined, pointer
 from archex.programs.interpreter import table as n

@@ -1,0 +1,153 @@
+"""The state of a launch before its first cycle.
+
+In: `Core`, `Paths` and sizes of `prepare`, the number of context slots, the memory of the launch before. Out: `State`, `Memory`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from archex.base import layout as lay
+from archex.engine import tables as tab
+from archex.engine.policies import SCRATCH, Policies
+from archex.engine.servers import SERVER_COLUMNS
+from archex.engine.state import (
+    BARRIERS,
+    C_DISPATCH,
+    CLOCKS,
+    DI_BANKS,
+    FAULT,
+    FIRST_FILL,
+    FLAG_MASK,
+    GROUP_COLUMNS,
+    HOST_LINE,
+    I_BASE,
+    I_INSTANCES,
+    I_PARTITIONS,
+    I_SETS,
+    I_SLICES,
+    I_STRIDE,
+    I_WAYS,
+    INFINITY,
+    L_PER_UNIT,
+    L_WAVES,
+    L_WORKGROUPS,
+    LOG_COLUMNS,
+    MEMO_COLUMNS,
+    MEMO_ROWS,
+    NOT_STARTED,
+    PENDING_BUCKETS,
+    PENDING_SHIFT,
+    PLACED,
+    S_FREE,
+    S_LAST,
+    S_NOW,
+    S_WAKE,
+    SCALARS,
+    SCHEDULER_COLUMNS,
+    SECTOR_MASK,
+    U_FAR_LINE,
+    U_NEXT,
+    U_ROOM_TAIL,
+    UNIT_COLUMNS,
+    USES,
+    W_GROUP,
+    W_NEXT,
+    WAVE_COLUMNS,
+    X_LINE,
+    Core,
+    Memory,
+    Paths,
+    State,
+)
+
+
+def ints(*shape: int, value: int = 0) -> np.ndarray:
+    """An int64 array filled with one value."""
+    return np.full(shape, value, np.int64)
+
+
+def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, log: int = 0) -> State:
+    """Fresh state of a launch: nothing started; room for `log` instructions of the wave that is followed."""
+    units = int(core.device[tab.UNITS])
+    schedulers = units * int(core.unit_int[tab.SCHEDULERS])
+    slots_of = int(core.unit_int[tab.SLOTS])
+    waves = schedulers * slots_of
+    code_lines = int(core.code[:, X_LINE].max(initial=0)) + 2
+    constants = int(max(core.code[:, lay.OFFSET].max(initial=0), 0)) // max(int(core.constant[tab.CONSTANT_LINE]), 1) + 2
+    state = State(
+        scalars=ints(SCALARS), clocks=np.zeros(CLOCKS), waves=ints(waves, WAVE_COLUMNS), age=ints(waves),
+        tokens=ints(waves, sizes["tokens"]),
+        schedulers=ints(schedulers, SCHEDULER_COLUMNS), pipes=ints(schedulers * max(len(core.pipes), 1), 2),
+        queue=ints(schedulers, max(int(core.unit_int[tab.QUEUE_ENTRIES]), 1)), units=ints(units, UNIT_COLUMNS), ports=np.zeros((units, 4)),
+        barrier_clock=np.zeros((units, 2)), groups=ints(slots, GROUP_COLUMNS), barriers=ints(slots, BARRIERS),
+        members=ints(slots, int(core.launch[L_WAVES])), room=ints(units, int(core.launch[L_PER_UNIT])), available=ints(units),
+        held=ints(units), started=ints(slots + 1, 2), freed=ints(slots + 1), starved=ints(waves + 1),
+        buffer_order=ints(schedulers, code_lines), buffer_time=ints(schedulers, code_lines), near_order=ints(units, code_lines),
+        near_time=ints(units, code_lines), middle_order=ints(units, code_lines), constant_order=ints(units, constants),
+        constant_order_2=ints(units, constants), counters=ints(len(tab.COUNTERS)), stalls=ints(tab.REASONS),
+        wave_state=ints(max(schedulers * policies.wave_state, 1)), place_state=ints(max(policies.place_state, 1)),
+        log=ints(log, LOG_COLUMNS),
+    )  # fmt: skip
+    state.waves[:, W_GROUP] = -1
+    state.waves[:, W_NEXT] = INFINITY
+    state.schedulers[:, [S_NOW, S_WAKE]] = INFINITY
+    state.schedulers[:, S_FREE] = (1 << slots_of) - 1
+    state.schedulers[:, S_LAST] = -1
+    state.units[:, U_NEXT] = INFINITY
+    state.units[:, U_ROOM_TAIL] = core.launch[L_PER_UNIT]
+    state.units[:, U_FAR_LINE] = -1
+    state.scalars[[PLACED, FAULT]] = -1
+    state.scalars[NOT_STARTED] = core.launch[L_WORKGROUPS]
+    state.scalars[FIRST_FILL] = units * core.launch[L_PER_UNIT]
+    state.clocks[C_DISPATCH] = core.device[tab.LAUNCH_CYCLES]
+    state.room[:] = int(core.device[tab.LAUNCH_CYCLES])
+    return state
+
+
+def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, state: State, previous: Memory | None) -> Memory:
+    """Fresh state of the memory path; what caches hold is taken over from `previous`, as fetched long ago."""
+    units = len(state.units)
+    outstanding = int(paths.levels[1, tab.LEVEL_PENDING_WRITES]) if len(paths.levels) > 1 else 0
+    memory = Memory(
+        scalars=state.scalars, counters=state.counters, units=state.units, cells=_aligned(sizes["lines"]),
+        servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
+        stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
+        writes=ints(sizes["channels"]), pages=ints(max(int(paths.translation[tab.TRANSLATION_ENTRIES]), 1), value=-1),
+        set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
+        times=np.zeros(512), weights=ints(512), words=ints(512), addresses=ints(64), scratch=ints(SCRATCH),
+        memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1),
+    )  # fmt: skip
+    warm = previous is not None and previous.cells.shape == memory.cells.shape
+    for row in paths.levels_int:
+        tags, used, status = level_cells(row, memory.cells)
+        tags[:] = -1
+        if previous is not None and warm:
+            old_tags, old_used, old_status = level_cells(row, previous.cells)
+            flags = old_status & FLAG_MASK
+            arrived = (flags >> PENDING_SHIFT) & SECTOR_MASK
+            tags[:], used[:] = old_tags, old_used
+            status[:] = (flags & ~(SECTOR_MASK << PENDING_SHIFT)) | arrived
+    if previous is not None and warm:
+        memory.scalars[USES] = previous.scalars[USES]
+        memory.set_state[:] = previous.set_state
+        memory.rows[:] = previous.rows
+        if previous.pages.shape == memory.pages.shape:
+            memory.pages[:] = previous.pages
+    return memory
+
+
+def level_cells(row: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Views of a level's tags, last uses and status words, sets x ways each (`row` of levels_int)."""
+    sets = int(row[I_INSTANCES] * row[I_PARTITIONS] * row[I_SLICES] * row[I_SETS])
+    ways, base = int(row[I_WAYS]), int(row[I_BASE])
+    stride = int(row[I_STRIDE])
+    level = cells[base : base + sets * stride].reshape(sets, stride)
+    return level[:, :ways], level[:, ways : 2 * ways], level[:, 2 * ways : 3 * ways]
+
+
+def _aligned(words: int) -> np.ndarray:
+    """Zeros that start on a cache line of the host."""
+    room = np.zeros(words + HOST_LINE, np.int64)
+    skipped = -(room.ctypes.data // 8) % HOST_LINE
+    return room[skipped : skipped + words]

@@ -1,0 +1,212 @@
+"""The numbers that the inner loops read, derived once a launch.
+
+In: device tables, policies, program, geometry. Out: `Core`, `Paths` (see `state`) and sizes for `allocate`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from archex.base import layout as lay
+from archex.engine import tables as tab
+from archex.engine.policies import Policies
+from archex.engine.state import (
+    DECODED_COLUMNS,
+    DI_ACCESS,
+    DI_ACTIVATE,
+    DI_BANKS,
+    DI_BATCH,
+    DI_CHANNEL,
+    DI_CHANNELS,
+    DI_CHUNK,
+    DI_COLUMNS,
+    DI_ROW,
+    HOST_LINE,
+    I_BASE,
+    I_COPY,
+    I_FEEDBACK,
+    I_FETCH,
+    I_GROUP_READ,
+    I_GROUP_WRITE,
+    I_HASHED,
+    I_INDEX_POLICY,
+    I_INSTANCES,
+    I_LINE,
+    I_PARTITIONS,
+    I_PORT_READ,
+    I_PORT_WRITE,
+    I_SECTOR,
+    I_SERVER,
+    I_SETS,
+    I_SLICES,
+    I_STRIDE,
+    I_TOTAL_READ,
+    I_TOTAL_WRITE,
+    I_WAYS,
+    I_WHOLE,
+    I_WRITE,
+    INT_COLUMNS,
+    L_PER_UNIT,
+    L_PIPES,
+    L_PRIVATE,
+    L_QUANTUM,
+    L_STANDARD,
+    L_THREADS,
+    L_WAVE_FEEDBACK,
+    L_WAVE_STATE,
+    L_WAVES,
+    L_WIDTH,
+    L_WORKGROUPS,
+    LAUNCH_COLUMNS,
+    TOKEN_FIXED,
+    TOKEN_PREDICATE,
+    X_CODE,
+    X_GUARD,
+    X_HOLD,
+    X_LINE,
+    X_LINE_START,
+    X_MEMORY,
+    X_QUEUED,
+    X_SLACK,
+    X_SOURCES,
+    Core,
+    Paths,
+)
+
+
+def decode(tables: tab.DeviceTables, program: tab.ProgramTables) -> np.ndarray:
+    """Machine code with the derived columns."""
+    code = np.zeros((len(program.code), DECODED_COLUMNS), np.int64)
+    code[:, : lay.CODE_COLUMNS] = program.code
+    kind, pipe, flags = code[:, lay.KIND], code[:, lay.PIPE], code[:, lay.FLAGS]
+    line = max(int(tables.fetch[tab.FETCH_LINE]), 1)
+    code[:, X_LINE] = code[:, lay.ADDRESS] // line
+    starts = np.ones(len(code), bool)
+    starts[1:] = code[1:, X_LINE] != code[:-1, X_LINE]
+    code[:, X_LINE_START] = starts
+    code[:, X_SOURCES] = (code[:, lay.SRC0 : lay.SRC0 + lay.SRC_COUNT] >= 0).sum(1)
+    has_pipe = pipe >= 0
+    rows = tables.pipes[np.where(has_pipe, pipe, 0)]
+    memory = np.isin(kind, _MEMORY_KINDS)
+    reason = np.where(has_pipe, rows[:, tab.PIPE_REASON], tab.STALL_DEPENDENCY).astype(np.int64)
+    queued = has_pipe & (rows[:, tab.PIPE_QUEUED] > 0)
+    for kinds, code_of in _RESULT_REASON:
+        reason[np.isin(kind, kinds)] = code_of
+    predicate = lay.CLASSES.index("predicate")
+    fixed = np.where(code[:, lay.CLASS] == predicate, TOKEN_PREDICATE, TOKEN_FIXED)
+    code[:, X_CODE] = np.where(reason == tab.STALL_DEPENDENCY, fixed, reason)
+    code[:, X_QUEUED] = queued | memory
+    code[:, X_GUARD] = np.where((flags & lay.GUARDED != 0) | (kind == lay.BRANCH), int(tables.unit[tab.GUARD_EXTRA]), 0)
+    code[:, X_MEMORY] = memory
+    interval = np.maximum(code[:, lay.INTERVAL], 0)
+    operands = tables.unit[tab.OPERANDS_PER_CYCLE]
+    reads = np.ceil(code[:, X_SOURCES] / operands).astype(np.int64) if operands > 0 else 0
+    code[:, X_HOLD] = np.maximum(interval, np.where(interval > 0, reads, 0))
+    code[:, X_SLACK] = np.where(has_pipe, rows[:, tab.PIPE_QUEUE], 0).astype(np.int64) * code[:, X_HOLD]
+    return code
+
+
+_MEMORY_KINDS = [
+    lay.LOAD, lay.STORE, lay.ATOMIC, lay.REDUCE, lay.LOCAL_LOAD, lay.LOCAL_STORE, lay.LOCAL_ATOMIC, lay.PRIVATE_LOAD,
+    lay.PRIVATE_STORE, lay.CROSS_LANE, lay.ASYNC_COPY,
+]  # fmt: skip
+_RESULT_REASON = (
+    ([lay.LOAD, lay.ATOMIC, lay.PRIVATE_LOAD], tab.STALL_MEMORY),
+    ([lay.LOCAL_LOAD, lay.LOCAL_ATOMIC, lay.CROSS_LANE, lay.CONSTANT_LOAD], tab.STALL_LOCAL_MEMORY),
+    ([lay.MATRIX], tab.STALL_MATRIX),
+)
+
+
+class _Servers:
+    """Hands out server numbers."""
+
+    def __init__(self) -> None:
+        self.count = 1  # row 0 is the clock
+
+    def take(self, number: int, rate: float = 1.0) -> int:
+        if rate <= 0:
+            return -1
+        self.count += number
+        return self.count - number
+
+
+def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> tuple[np.ndarray, int]:
+    """Integer parameters of the cache levels and the number of lines in all."""
+    units = int(tables.device[tab.UNITS])
+    groups = int(tables.unit_group.max()) + 1
+    numbers = np.zeros((len(tables.levels), INT_COLUMNS), np.int64)
+    base = 0
+    for level, (row, out) in enumerate(zip(tables.levels, numbers, strict=True)):
+        instances, partitions = int(row[tab.LEVEL_INSTANCES]), max(int(row[tab.LEVEL_PARTITIONS]), 1)
+        slices = max(int(row[tab.LEVEL_SLICES]) // partitions, 1)
+        line, sector = int(row[tab.LEVEL_LINE]), int(row[tab.LEVEL_SECTOR])
+        out[[I_LINE, I_SECTOR, I_WAYS, I_SETS, I_SLICES, I_PARTITIONS, I_BASE, I_INSTANCES]] = (
+            line, sector, int(row[tab.LEVEL_WAYS]), int(row[tab.LEVEL_SETS]), slices, partitions, base, instances,
+        )  # fmt: skip
+        out[I_WRITE], out[I_HASHED], out[I_COPY] = int(row[tab.LEVEL_WRITE]), int(row[tab.LEVEL_HASHED]), int(row[tab.LEVEL_COPY_NEAR])
+        out[I_WHOLE] = (1 << (line // sector)) - 1
+        out[I_FETCH] = max(int(row[tab.LEVEL_FETCH_SECTORS]), 1)
+        out[I_INDEX_POLICY] = 1
+        out[I_FEEDBACK] = policies.victim_feedback[level]
+        out[I_SERVER] = servers.take(instances * partitions * slices)
+        out[I_PORT_READ] = servers.take(units, row[tab.LEVEL_PORT_READ])
+        out[I_PORT_WRITE] = servers.take(units, row[tab.LEVEL_PORT_WRITE])
+        out[I_GROUP_READ] = servers.take(groups, row[tab.LEVEL_GROUP_READ])
+        out[I_GROUP_WRITE] = servers.take(groups, row[tab.LEVEL_GROUP_WRITE])
+        out[I_TOTAL_READ] = servers.take(instances, row[tab.LEVEL_TOTAL_READ])
+        out[I_TOTAL_WRITE] = servers.take(instances, row[tab.LEVEL_TOTAL_WRITE])
+        out[I_STRIDE] = -(-3 * int(out[I_WAYS]) // HOST_LINE) * HOST_LINE
+        base += instances * partitions * slices * int(out[I_SETS] * out[I_STRIDE])
+    return numbers, base
+
+
+def _padded(rows: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Parameter vectors of different lengths as one table."""
+    out = np.zeros((len(rows), max(1, *(len(row) for row in rows))))
+    for target, row in zip(out, rows, strict=True):
+        target[: len(row)] = row
+    return out
+
+
+def prepare(
+    tables: tab.DeviceTables, policies: Policies, program: tab.ProgramTables, geometry: tab.Geometry
+) -> tuple[Core, Paths, dict[str, int]]:
+    """The constants of a launch, and sizes for `allocate`."""
+    servers = _Servers()
+    levels_int, lines = _levels(tables, policies, servers)
+    dram = tables.dram
+    channels = max(int(dram[tab.DRAM_CHANNELS]), 1)
+    dram_int = np.zeros(DI_COLUMNS, np.int64)
+    dram_int[DI_CHANNEL], dram_int[DI_ACTIVATE] = servers.take(channels), servers.take(channels, dram[tab.DRAM_ACTIVATES])
+    sizes = (tab.DRAM_BANKS, tab.DRAM_ROW, tab.DRAM_ACCESS, tab.DRAM_WRITE_BATCH, tab.DRAM_CHANNELS, tab.DRAM_CHUNK)
+    dram_int[[DI_BANKS, DI_ROW, DI_ACCESS, DI_BATCH, DI_CHANNELS, DI_CHUNK]] = [max(int(dram[column]), 1) for column in sizes]
+    launch = np.zeros(LAUNCH_COLUMNS, np.int64)
+    launch[[L_WORKGROUPS, L_WAVES, L_PER_UNIT, L_THREADS]] = geometry
+    launch[L_PRIVATE], launch[L_PIPES] = program.private_bytes, len(tables.pipes)
+    launch[L_QUANTUM] = min(max(int(tables.device[tab.RELAUNCH_CYCLES]), 16), 64)
+    launch[L_STANDARD], launch[L_WAVE_FEEDBACK] = policies.coalesce_standard, policies.wave_feedback
+    launch[L_WAVE_STATE] = policies.wave_state
+    launch[L_WIDTH] = int(tables.device[tab.WAVE_WIDTH])
+
+    def floats(array: Any) -> np.ndarray:
+        return np.ascontiguousarray(array, np.float64)
+
+    def ints(array: Any) -> np.ndarray:
+        return np.ascontiguousarray(array, np.int64)
+
+    core = Core(
+        code=decode(tables, program), block_start=ints(program.block_start), block_records=ints(program.block_records),
+        device=floats(tables.device), unit=floats(tables.unit), unit_int=ints(tables.unit), pipes=floats(tables.pipes),
+        local_memory=floats(tables.local_memory), local_params=floats(policies.local_params), constant=floats(tables.constant),
+        fetch=floats(tables.fetch), start_cost=floats(tables.start_cost), unit_order=ints(tables.unit_order), launch=launch,
+        wave_params=floats(policies.wave_params), place_params=floats(policies.place_params),
+    )  # fmt: skip
+    paths = Paths(
+        levels=floats(tables.levels), levels_int=levels_int, dram=floats(dram), dram_int=dram_int, translation=floats(tables.translation),
+        level_instance=ints(tables.level_instance), unit_partition=ints(tables.unit_partition), unit_group=ints(tables.unit_group),
+        index_params=_padded(policies.index_params), victim_params=_padded(policies.victim_params),
+        address_params=floats(policies.address_params),
+    )  # fmt: skip
+    return core, paths, {"servers": servers.count, "lines": lines, "channels": channels, "tokens": max(program.tokens, 1)}
