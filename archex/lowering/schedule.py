@@ -7,16 +7,20 @@ issue order, and the most registers live at once. A greedy list scheduler, one i
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from archex.lowering.form import Value
-from archex.lowering.node import MEMORY, Node
-from archex.programs.ir import Space
+from archex.lowering.memory_order import LOADS, MemoryOrder
+from archex.lowering.node import Node
 
+#: More registers than any machine has.
+PLENTY = 1 << 20
+#: Blocks of more operations are not tried in many ways.
+MANY = 400
 #: Everything stays on its side of these.
 WALLS = frozenset({"call", "exit"})
-ORDERED = frozenset({"barrier", "fence"})
-LOADS = ("load_",)
 
 
 @attrs.define(slots=True, eq=False)
@@ -38,9 +42,13 @@ def is_wall(node: Node) -> bool:
 def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
     """Order `nodes`; `taken` registers hold values that only pass through; `outlive`: values needed after the block.
 
-    Eager first; where that overflows, again with ever less room for values made early, starting from an order that keeps few values.
+    Eager first. Where registers don't suffice for that, the order that takes a wave the shortest of several that keep registers back from
+    loads; where none fits, again with ever less room for values made early, starting from an order that keeps few values.
     """
-    best = _attempt(nodes, latency, taken, budget, outlive)
+    best = _attempt(nodes, latency, taken, PLENTY, outlive)
+    if best[1] <= budget:
+        return best
+    best = _shortest(nodes, latency, taken, budget, outlive)
     if best[1] <= budget:
         return best
     lean = _lean_order(nodes, latency, outlive)
@@ -58,6 +66,33 @@ def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: i
     return best
 
 
+def _shortest(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
+    """The shortest order of those that fit; the first one tried if none does."""
+    found = [
+        _attempt(nodes, latency, taken, budget, outlive, kept=kept, wide=wide)
+        for kept in ((0, 4, 8, 12) if len(nodes) <= MANY else (0,))
+        for wide in (False, True)
+    ]
+    fitting = [attempt for attempt in found if attempt[1] <= budget]
+    return min(fitting, key=lambda attempt: length(attempt[0], latency)) if fitting else found[0]
+
+
+def length(order: list[Node], latency: dict[str, float]) -> float:
+    """Cycles a wave alone takes for an order: one instruction a cycle, each when what it reads is there."""
+    made: dict[Value, float] = {}
+    cycle = 0.0
+    for node in order:
+        cycle = max([cycle + 1, *(made.get(value, 0.0) + _guard(node, value, latency) for value in node.reads)])
+        for value in node.writes:
+            made[value] = cycle + latency.get(node.name, 4.0)
+    return cycle
+
+
+def _guard(node: Node, value: Value, latency: dict[str, float]) -> float:
+    """A predicate that guards takes longer than one that is read."""
+    return latency.get("guard", 0.0) if value.words == 0 and not value.shared and (node.guarded or node.name == "branch") else 0.0
+
+
 def _segments(nodes: list[Node]) -> list[list[Node]]:
     """Nodes between walls, each wall at the end of its segment."""
     found: list[list[Node]] = [[]]
@@ -69,14 +104,15 @@ def _segments(nodes: list[Node]) -> list[list[Node]]:
 
 
 def _attempt(
-    nodes: list[Node], latency: dict[str, float], taken: int, room: int, outlive: set[Value], sparing: bool = False
-) -> tuple[list[Node], int]:
+    nodes: list[Node], latency: dict[str, float], taken: int, room: int, outlive: set[Value], sparing: bool = False,
+    kept: int = 0, wide: bool = False,
+) -> tuple[list[Node], int]:  # fmt: skip
     order: list[Node] = []
     remaining = _use_counts(nodes, outlive)
     live = _entering(nodes)
     most = taken + sum(value.words for value in live)
     for segment in _segments(nodes):
-        done, peak = _segment(segment, latency, taken, room, remaining, live, sparing)
+        done, peak = _segment(segment, latency, taken, room, remaining, live, sparing, kept, wide)
         order += done
         most = max(most, peak)
     return order, most
@@ -149,8 +185,10 @@ def _use_counts(nodes: list[Node], outlive: set[Value]) -> dict[Value, int]:
 
 
 def _segment(
-    nodes: list[Node], latency: dict[str, float], taken: int, budget: int, remaining: dict[Value, int], live: set[Value], sparing: bool
-) -> tuple[list[Node], int]:
+    nodes: list[Node], latency: dict[str, float], taken: int, budget: int, remaining: dict[Value, int], live: set[Value], sparing: bool,
+    kept: int, wide: bool,
+) -> tuple[list[Node], int]:  # fmt: skip
+    """`kept`: registers that loads leave free for the arithmetic that uses them up. `wide`: when full, what is ready goes first."""
     tasks = _tasks(nodes, latency)
     waiting = [task for task in tasks if task.waits == 0]
     order: list[Node] = []
@@ -158,20 +196,18 @@ def _segment(
     held = taken + sum(value.words for value in live)
     most = held
     while waiting:
-        at_time = [task for task in waiting if task.ready <= cycle]
-        best = (
-            max(at_time, key=lambda task: (task.height, -task.place))
-            if at_time
-            else min(waiting, key=lambda task: (task.ready, -task.height, task.place))
-        )
+        best = _longest(waiting, cycle)
+        if kept and best.node.name.startswith(LOADS) and held + _growth(best.node, remaining, live) > budget - kept:
+            best = _longest([task for task in waiting if not task.node.name.startswith(LOADS)], cycle) or best
         if held + _growth(best.node, remaining, live) > budget or held >= budget:
             # Too full: whatever frees registers, else what comes next in the order given (`sparing`: what takes fewest).
             frees = waiting if sparing else [task for task in waiting if _growth(task.node, remaining, live) <= 0]
-            best = (
-                min(frees, key=lambda task: (_growth(task.node, remaining, live), task.place))
-                if frees
-                else min(waiting, key=lambda task: task.place)
-            )
+            if not frees:
+                best = min(waiting, key=lambda task: task.place)
+            elif wide:
+                best = _longest(frees, cycle)
+            else:
+                best = min(frees, key=lambda task: (_growth(task.node, remaining, live), task.place))
         waiting.remove(best)
         cycle = max(cycle, best.ready) + 1
         order.append(best.node)
@@ -184,6 +220,14 @@ def _segment(
             if task.waits == 0:
                 waiting.append(task)
     return order, most
+
+
+def _longest(waiting: list[_Task], cycle: float) -> Any:
+    """What could go now and has the longest way to the end; if nothing could, what can soonest. None of nothing."""
+    at_time = [task for task in waiting if task.ready <= cycle]
+    if at_time:
+        return max(at_time, key=lambda task: (task.height, -task.place))
+    return min(waiting, key=lambda task: (task.ready, -task.height, task.place), default=None)
 
 
 def _growth(node: Node, remaining: dict[Value, int], live: set[Value]) -> int:
@@ -210,13 +254,14 @@ def _tasks(nodes: list[Node], latency: dict[str, float]) -> list[_Task]:
     tasks = [_Task(node, place) for place, node in enumerate(nodes)]
     made: dict[Value, int] = {}
     readers: dict[Value, list[int]] = {}
-    memory = _MemoryOrder()
+    memory = MemoryOrder()
     for place, node in enumerate(nodes):
         before: dict[int, float] = {}
         for value in node.reads:
             if value in made:
                 maker = made[value]
-                before[maker] = max(before.get(maker, 0.0), latency.get(nodes[maker].name, 4.0))
+                delay = latency.get(nodes[maker].name, 4.0) + _guard(node, value, latency)
+                before[maker] = max(before.get(maker, 0.0), delay)
             readers.setdefault(value, []).append(place)
         for value in node.writes:
             for other in readers.get(value, ()):
@@ -244,61 +289,3 @@ def _tasks(nodes: list[Node], latency: dict[str, float]) -> list[_Task]:
             latency.get(task.node.name, 4.0) if task.node.writes else 1.0
         ) * (not task.after)
     return tasks
-
-
-class _MemoryOrder:
-    """Which memory operations must stay in order: a store against everything it may touch, barriers against all but read-only loads."""
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[int, Node]] = []
-        self.fences: list[int] = []
-        self.start: dict[int, Value] = {}
-
-    def old(self, register: int, nodes: list[Node]) -> Value:
-        """The value a register had when the segment began."""
-        if not self.start:
-            for node in nodes:
-                for value in node.reads:
-                    if value.incoming >= 0:
-                        self.start.setdefault(value.incoming, value)
-            self.start.setdefault(-1, Value())
-        return self.start.get(register, self.start[-1])
-
-    def before(self, place: int, node: Node) -> list[int]:
-        """Earlier nodes that must stay before this one."""
-        ordered = node.name in ORDERED or (node.name.startswith("reconverge") and node.source is None)
-        if ordered:
-            found = [other for other, earlier in self.seen if not _read_only(earlier)] + self.fences
-            self.fences.append(place)
-            return found
-        if not node.name.startswith(MEMORY):
-            return []
-        found = [] if _read_only(node) else list(self.fences)
-        found += [other for other, earlier in self.seen if _may_conflict(earlier, node)]
-        self.seen.append((place, node))
-        return found
-
-
-def _read_only(node: Node) -> bool:
-    return node.name == "load_global" and node.source is not None and node.source.cache == "nc"
-
-
-def _may_conflict(a: Node, b: Node) -> bool:
-    if a.name.startswith(LOADS) and b.name.startswith(LOADS):
-        return _volatile(a) and _volatile(b)
-    if _read_only(a) or _read_only(b):
-        return False
-    spaces = {_space(a), _space(b)}
-    if len(spaces) == 2 and Space.GENERIC not in spaces:
-        return False
-    if a.base is not None and a.base is b.base:
-        return a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes
-    return True
-
-
-def _space(node: Node) -> Space:
-    return node.source.space if node.source is not None else Space.PRIVATE
-
-
-def _volatile(node: Node) -> bool:
-    return node.source is not None and (node.source.cache in ("volatile", "relaxed", "acquire") or "volatile" in node.source.mods)

@@ -1,0 +1,55 @@
+"""Orders within a register budget: what fits, what is short, what must stay."""
+
+from __future__ import annotations
+
+import pytest
+from archex.lowering.form import Value
+from archex.lowering.node import Node
+from archex.lowering.schedule import length, profile, schedule
+
+LATENCY = {"load_local": 30.0, "special": 17.0, "guard": 9.0}
+
+
+def strands(count: int) -> tuple[list[Node], Value]:
+    """Independent strands of work on a wide load each, summed up in the end: program order is one strand after the other."""
+    nodes: list[Node] = []
+    total = Value()
+    for _ in range(count):
+        loaded, difference, root, scaled, after = Value(words=4), Value(), Value(), Value(), Value()
+        nodes.append(Node("load_local", [], [loaded]))
+        nodes.append(Node("fma_f32", [loaded], [difference]))
+        nodes.append(Node("special", [difference], [root]))
+        nodes.append(Node("fma_f32", [root, loaded], [scaled]))
+        nodes.append(Node("fma_f32", [scaled, total], [after]))
+        total = after
+    return nodes, total
+
+
+def fits(nodes: list[Node], order: list[Node], outlive: set[Value], budget: int) -> bool:
+    made: set[Value] = set()
+    for node in order:
+        assert all(value in made for value in node.reads if any(value in other.writes for other in nodes))
+        made.update(node.writes)
+    return len(order) == len(nodes) and max(profile(order, 0, outlive)) <= budget
+
+
+@pytest.mark.parametrize("budget", [12, 16, 24])
+def test_strands_overlap_within_the_budget(budget: int) -> None:
+    nodes, total = strands(8)
+    order, peak = schedule(nodes, LATENCY, 0, budget, {total})
+    assert peak <= budget
+    assert fits(nodes, order, {total}, budget)
+    assert length(order, LATENCY) < (0.75 if budget < 24 else 0.4) * length(nodes, LATENCY)
+
+
+def test_more_registers_never_make_it_longer() -> None:
+    nodes, total = strands(8)
+    lengths = [length(schedule(nodes, LATENCY, 0, budget, {total})[0], LATENCY) for budget in (8, 16, 32, 64)]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+def test_a_guard_is_waited_for_longer_than_a_value() -> None:
+    predicate, result = Value(words=0), Value()
+    compare, guarded = Node("compare_int", [], [predicate]), Node("int_add", [predicate], [result], guarded=True)
+    plain = Node("select", [predicate], [result])
+    assert length([compare, guarded], LATENCY) == length([compare, plain], LATENCY) + 9
