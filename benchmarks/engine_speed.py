@@ -26,12 +26,45 @@ EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
 def big_device() -> tab.DeviceTables:
     """132 compute units, 50 MiB second level in two partitions, 192 channels."""
     tables = device(
-        132, 4, 16, unit_queue_entries=8, device_fill_interval=0.2, device_start_interval=1.2, device_relaunch_cycles=350, device_launch_cycles=2300,
-        l0_sets=416, l0_ways=4, l0_latency=31, l1_slices=96, l1_sets=266, l1_ways=16, l1_latency=280, l1_partitions=2, l1_far_extra=177,
-        l1_copy_near=1, l1_read_least=1.25, l1_read_sector=0.66, l1_write_base=1.25, l1_write_sector=1.15, l1_port_read=122, l1_port_write=32,
-        l1_group_read=640, l1_group_write=446, l1_total_read=4700, l1_total_write=2700, l1_fetch_sectors=2, l1_pending_writes=128, dram_channels=192,
-        dram_bytes=2326, dram_access=64, dram_latency=665, dram_activates=19.7, dram_turnaround=10, dram_banks=16, l0_pending=1024,
-    )  # fmt: skip
+        132,
+        4,
+        16,
+        unit_queue_entries=8,
+        device_fill_interval=0.2,
+        device_start_interval=1.2,
+        device_relaunch_cycles=350,
+        device_launch_cycles=2300,
+        l0_sets=416,
+        l0_ways=4,
+        l0_latency=31,
+        l1_slices=96,
+        l1_sets=266,
+        l1_ways=16,
+        l1_latency=280,
+        l1_partitions=2,
+        l1_far_extra=177,
+        l1_copy_near=1,
+        l1_read_least=1.25,
+        l1_read_sector=0.66,
+        l1_write_base=1.25,
+        l1_write_sector=1.15,
+        l1_port_read=122,
+        l1_port_write=32,
+        l1_group_read=640,
+        l1_group_write=446,
+        l1_total_read=4700,
+        l1_total_write=2700,
+        l1_fetch_sectors=2,
+        l1_pending_writes=128,
+        dram_channels=192,
+        dram_bytes=2326,
+        dram_access=64,
+        dram_latency=665,
+        dram_activates=19.7,
+        dram_turnaround=10,
+        dram_banks=16,
+        l0_pending=1024,
+    )
     return tables._replace(unit_group=np.arange(132) // 17, unit_partition=(np.arange(132) // 17) % 2)
 
 
@@ -79,7 +112,9 @@ def run(name: str, code: tab.ProgramTables, source: Prepared, workgroups: int, p
     counters = engine.counters()
     number = counters["wave_instructions"]
     dram = (counters["dram_read_bytes"] + counters["dram_write_bytes"]) / engine.cycles()
-    print(f"{name:12s} {number / 1e6:6.2f} M in {seconds:6.2f} s = {number / seconds / 1e6:6.2f} M/s; {engine.cycles()} cycles, {dram:.0f} B/cycle")
+    print(
+        f"{name:12s} {number / 1e6:6.2f} M in {seconds:6.2f} s = {number / seconds / 1e6:6.2f} M/s; {engine.cycles()} cycles, {dram:.0f} B/cycle"
+    )
 
 
 def copy(n: int = 6000) -> None:
@@ -128,7 +163,13 @@ def arithmetic(n: int = 2000) -> None:
 def local(n: int = 2000) -> None:
     rows = []
     for _ in range(8):
-        rows += [op(lay.LOCAL_LOAD, MEMORY, 1, 0, 4, (3,), 0, 4, kind_class="local_load"), op(dst=3, src=(4,)), op(SPECIAL, 0), op(dst=1), op(dst=2)]
+        rows += [
+            op(lay.LOCAL_LOAD, MEMORY, 1, 0, 4, (3,), 0, 4, kind_class="local_load"),
+            op(dst=3, src=(4,)),
+            op(SPECIAL, 0),
+            op(dst=1),
+            op(dst=2),
+        ]
 
     def make(source: Prepared, contexts: np.ndarray, workgroups: np.ndarray, wave: int) -> None:
         source.records[contexts, :, 0] = lay.AFFINE

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from archex.base import layout as lay
 from archex.engine import standard
 from archex.engine import tables as tab
@@ -22,28 +21,93 @@ FMA, ALU, MEMORY, SPECIAL = 0, 1, 2, 3  # pipes
 def device(units: int = 1, schedulers: int = 1, slots: int = 16, width: int = 32, **changes: Any) -> tab.DeviceTables:
     """A plain device: keys `unit_X`, `l0_X`, `l1_X`, `dram_X`, `fetch_X`, `local_X`, `device_X` change column X of a vector."""
     vectors = {
-        "device": np.zeros(tab.DEVICE_COLUMNS), "unit": np.zeros(tab.UNIT_COLUMNS), "local": np.zeros(tab.LOCAL_COLUMNS),
-        "constant": np.zeros(tab.CONSTANT_COLUMNS), "fetch": np.zeros(tab.FETCH_COLUMNS), "dram": np.zeros(tab.DRAM_COLUMNS),
-        "translation": np.zeros(tab.TRANSLATION_COLUMNS), "l0": np.zeros(tab.LEVEL_COLUMNS), "l1": np.zeros(tab.LEVEL_COLUMNS),
+        "device": np.zeros(tab.DEVICE_COLUMNS),
+        "unit": np.zeros(tab.UNIT_COLUMNS),
+        "local": np.zeros(tab.LOCAL_COLUMNS),
+        "constant": np.zeros(tab.CONSTANT_COLUMNS),
+        "fetch": np.zeros(tab.FETCH_COLUMNS),
+        "dram": np.zeros(tab.DRAM_COLUMNS),
+        "translation": np.zeros(tab.TRANSLATION_COLUMNS),
+        "l0": np.zeros(tab.LEVEL_COLUMNS),
+        "l1": np.zeros(tab.LEVEL_COLUMNS),
         "l2": np.zeros(tab.LEVEL_COLUMNS),
-    }  # fmt: skip
-    prefixes = {"device": "", "unit": "", "local": "LOCAL_", "constant": "CONSTANT_", "fetch": "FETCH_", "dram": "DRAM_",
-                "translation": "TRANSLATION_", "l0": "LEVEL_", "l1": "LEVEL_", "l2": "LEVEL_"}  # fmt: skip
+    }
+    prefixes = {
+        "device": "",
+        "unit": "",
+        "local": "LOCAL_",
+        "constant": "CONSTANT_",
+        "fetch": "FETCH_",
+        "dram": "DRAM_",
+        "translation": "TRANSLATION_",
+        "l0": "LEVEL_",
+        "l1": "LEVEL_",
+        "l2": "LEVEL_",
+    }
 
     def put(name: str, **values: float) -> None:
         for column, value in values.items():
             vectors[name][getattr(tab, prefixes[name] + column.upper())] = value
 
     put("device", units=units, wave_width=width)
-    put("unit", schedulers=schedulers, slots=slots, issue_period=1, issue_width=1, queue_entries=8, cross_lane_port=-1, barrier_base=12.75,
-        barrier_wave=2)  # fmt: skip
-    put("local", latency_4=23, latency_8=26, latency_16=32, banks=32, bank_bytes=4, atomic_latency=32, atomic_lane=1, atomic_extra=2,
-        float_atomic=1, conflict_extra=1)  # fmt: skip
+    put(
+        "unit",
+        schedulers=schedulers,
+        slots=slots,
+        issue_period=1,
+        issue_width=1,
+        queue_entries=8,
+        cross_lane_port=-1,
+        barrier_base=12.75,
+        barrier_wave=2,
+    )
+    put(
+        "local",
+        latency_4=23,
+        latency_8=26,
+        latency_16=32,
+        banks=32,
+        bank_bytes=4,
+        atomic_latency=32,
+        atomic_lane=1,
+        atomic_extra=2,
+        float_atomic=1,
+        conflict_extra=1,
+    )
     put("fetch", line=128)
-    put("l0", instances=units, slices=1, sets=64, ways=4, line=128, sector=32, latency=30, lines_per_cycle=4, banks=32, bank_bytes=4,
-        store_line_cycles=2, hit_update=1, fetch_sectors=1, partitions=1)  # fmt: skip
-    put("l1", instances=1, slices=4, sets=256, ways=8, line=128, sector=32, latency=200, write=tab.WRITE_BACK, partitions=1, hashed=1,
-        fetch_sectors=1, pending_writes=64, port_write=32)  # fmt: skip
+    put(
+        "l0",
+        instances=units,
+        slices=1,
+        sets=64,
+        ways=4,
+        line=128,
+        sector=32,
+        latency=30,
+        lines_per_cycle=4,
+        banks=32,
+        bank_bytes=4,
+        store_line_cycles=2,
+        hit_update=1,
+        fetch_sectors=1,
+        partitions=1,
+    )
+    put(
+        "l1",
+        instances=1,
+        slices=4,
+        sets=256,
+        ways=8,
+        line=128,
+        sector=32,
+        latency=200,
+        write=tab.WRITE_BACK,
+        partitions=1,
+        hashed=1,
+        fetch_sectors=1,
+        pending_writes=64,
+        port_write=32,
+    )
     put("dram", channels=8, access=32, latency=500, row=1024, chunk=512, banks=8, write_batch=8)
     levels = ["l0", "l1"]
     for key, value in changes.items():
@@ -54,12 +118,22 @@ def device(units: int = 1, schedulers: int = 1, slots: int = 16, width: int = 32
     pipes = np.zeros((4, tab.PIPE_COLUMNS))
     pipes[:, tab.PIPE_REASON] = tab.STALL_DEPENDENCY
     return tab.DeviceTables(
-        device=vectors["device"], unit=vectors["unit"], pipes=pipes, local_memory=vectors["local"], constant=vectors["constant"],
-        fetch=vectors["fetch"], levels=np.stack([vectors[name] for name in levels]), dram=vectors["dram"],
-        translation=vectors["translation"], start_cost=np.zeros((0, 2)),
-        level_instance=np.stack([np.arange(units)] + [np.zeros(units, np.int64)] * (len(levels) - 1)), unit_partition=np.zeros(units, np.int64),
-        unit_group=np.zeros(units, np.int64), unit_order=np.arange(units), unit_die=np.zeros(units, np.int64),
-    )  # fmt: skip
+        device=vectors["device"],
+        unit=vectors["unit"],
+        pipes=pipes,
+        local_memory=vectors["local"],
+        constant=vectors["constant"],
+        fetch=vectors["fetch"],
+        levels=np.stack([vectors[name] for name in levels]),
+        dram=vectors["dram"],
+        translation=vectors["translation"],
+        start_cost=np.zeros((0, 2)),
+        level_instance=np.stack([np.arange(units)] + [np.zeros(units, np.int64)] * (len(levels) - 1)),
+        unit_partition=np.zeros(units, np.int64),
+        unit_group=np.zeros(units, np.int64),
+        unit_order=np.arange(units),
+        unit_die=np.zeros(units, np.int64),
+    )
 
 
 def policies(tables: tab.DeviceTables, **changes: Any) -> Policies:
@@ -67,14 +141,27 @@ def policies(tables: tab.DeviceTables, **changes: Any) -> Policies:
     levels = len(tables.levels)
     zero = np.zeros(1)
     chosen: dict[str, Any] = {
-        "pick_wave": standard.pick_oldest, "note_wave": standard.ignore_wave, "coalesce": standard.coalesce_lines,
-        "access_cycles": standard.bank_passes, "map_address": standard.channel_hash, "place_workgroup": standard.place_in_order,
-        "set_index": standard.index_modulo, "pick_victim": standard.victim_oldest, "note_set": standard.ignore_set,
-        "wave_params": zero, "wave_state": 0, "wave_feedback": 0,
+        "pick_wave": standard.pick_oldest,
+        "note_wave": standard.ignore_wave,
+        "coalesce": standard.coalesce_lines,
+        "access_cycles": standard.bank_passes,
+        "map_address": standard.channel_hash,
+        "place_workgroup": standard.place_in_order,
+        "set_index": standard.index_modulo,
+        "pick_victim": standard.victim_oldest,
+        "note_set": standard.ignore_set,
+        "wave_params": zero,
+        "wave_state": 0,
+        "wave_feedback": 0,
         "local_params": tables.local_memory[[tab.LOCAL_BANKS, tab.LOCAL_BANK_BYTES]],
-        "address_params": tables.dram[[tab.DRAM_CHANNELS, tab.DRAM_CHUNK]], "place_params": zero, "place_state": 0,
-        "index_params": (zero,) * levels, "victim_params": (zero,) * levels, "victim_state": (0,) * levels, "victim_feedback": (0,) * levels,
-    } | changes  # fmt: skip
+        "address_params": tables.dram[[tab.DRAM_CHANNELS, tab.DRAM_CHUNK]],
+        "place_params": zero,
+        "place_state": 0,
+        "index_params": (zero,) * levels,
+        "victim_params": (zero,) * levels,
+        "victim_state": (0,) * levels,
+        "victim_feedback": (0,) * levels,
+    } | changes
     for kind in ("pick_wave", "note_wave", "coalesce", "access_cycles", "map_address", "place_workgroup"):
         chosen[kind] = compile_policy(chosen[kind], kind)
     for kind in ("set_index", "pick_victim", "note_set"):
@@ -83,12 +170,38 @@ def policies(tables: tab.DeviceTables, **changes: Any) -> Policies:
 
 
 def op(
-    kind: int = lay.ARITHMETIC, pipe: int = FMA, interval: int = 1, latency: int = 4, dst: int = -1, src: Sequence[int] = (), record: int = -1,
-    bytes_of: int = 4, flags: int = 0, offset: int = 0, alternative: int = -1, kind_class: str = "float32",
-) -> list[int]:  # fmt: skip
+    kind: int = lay.ARITHMETIC,
+    pipe: int = FMA,
+    interval: int = 1,
+    latency: int = 4,
+    dst: int = -1,
+    src: Sequence[int] = (),
+    record: int = -1,
+    bytes_of: int = 4,
+    flags: int = 0,
+    offset: int = 0,
+    alternative: int = -1,
+    kind_class: str = "float32",
+) -> list[int]:
     """One row of machine code (its address is set by `program`)."""
     sources = [*src, *[-1] * (lay.SRC_COUNT - len(src))]
-    return [kind, pipe, alternative, interval, latency, dst, -1, *sources, record, bytes_of, offset, flags, 0, lay.CLASSES.index(kind_class), 0]
+    return [
+        kind,
+        pipe,
+        alternative,
+        interval,
+        latency,
+        dst,
+        -1,
+        *sources,
+        record,
+        bytes_of,
+        offset,
+        flags,
+        0,
+        lay.CLASSES.index(kind_class),
+        0,
+    ]
 
 
 def program(*blocks: Sequence[list[int]], private_bytes: int = 0) -> tab.ProgramTables:
@@ -183,9 +296,18 @@ def drive(engine: Engine, rings: Rings, workgroups: int, stop_instructions: int 
 
 
 def simulate(
-    tables: tab.DeviceTables, code: tab.ProgramTables, make: Callable[[int, int], Wave], workgroups: int = 1, waves: int = 1, per_unit: int = 1,
-    ring: int = 64, slots: int = 0, chosen: Policies | None = None, caches: Any = None, threads: int = 0,
-) -> Engine:  # fmt: skip
+    tables: tab.DeviceTables,
+    code: tab.ProgramTables,
+    make: Callable[[int, int], Wave],
+    workgroups: int = 1,
+    waves: int = 1,
+    per_unit: int = 1,
+    ring: int = 64,
+    slots: int = 0,
+    chosen: Policies | None = None,
+    caches: Any = None,
+    threads: int = 0,
+) -> Engine:
     """Run a launch whole; the engine at its end."""
     units = int(tables.device[tab.UNITS])
     rings = Rings(make, waves, slots or units * per_unit + 2, int(tables.device[tab.WAVE_WIDTH]), ring)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-
 from archex.base import layout as lay
 from tests.engine.synthetic import ALU, FMA, FULL, Wave, device, op, program, simulate
 
 EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
 
 
-def straight(blocks: int = 1) -> "object":
+def straight(blocks: int = 1) -> object:
     def make(workgroup: int, wave: int) -> Wave:
         return [(0, 32)] * blocks + [(1, 32)], [], []
 
@@ -42,7 +41,8 @@ def test_two_schedulers_issue_side_by_side() -> None:
     code = program([op(dst=k % 8) for k in range(40)], [EXIT])
     one = simulate(device(schedulers=1), code, straight(), waves=8).last_end()
     four = simulate(device(schedulers=4), code, straight(), waves=8).last_end()
-    assert abs(one - 328) <= 8 and abs(four - 82) <= 4
+    assert abs(one - 328) <= 8
+    assert abs(four - 82) <= 4
 
 
 def test_a_wide_scheduler_needs_different_pipes() -> None:
@@ -53,7 +53,8 @@ def test_a_wide_scheduler_needs_different_pipes() -> None:
     assert simulate(table, same, straight(), waves=4).last_end() >= 4 * 40 * 4 / 4
     slow = simulate(device(**wide), program([op(pipe=FMA, dst=0, interval=4)] * 40, [EXIT]), straight(), waves=4).last_end()
     fast = simulate(device(**wide), both, straight(), waves=4).last_end()
-    assert slow >= 640 and fast < slow
+    assert slow >= 640
+    assert fast < slow
 
 
 def test_a_taken_branch_holds_its_wave_only() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from archex.base import layout as lay
 from tests.engine.synthetic import Wave, device, op, program, simulate
 
@@ -12,7 +11,7 @@ EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
 BARRIER = op(lay.BARRIER, pipe=-1, kind_class="barrier", bytes_of=0)
 
 
-def blocks(count: int) -> "object":
+def blocks(count: int) -> object:
     def make(workgroup: int, wave: int) -> Wave:
         return [(0, 32)] * count + [(1, 32)], [], []
 
@@ -53,9 +52,16 @@ def test_a_compute_unit_starts_one_workgroup_after_the_other() -> None:
 
 
 FETCH = {
-    "fetch_buffer": 1024, "fetch_near_bytes": 4096, "fetch_middle_bytes": 16384, "fetch_near_cycles": 9, "fetch_middle_cycles": 18,
-    "fetch_far_cycles": 45, "fetch_jump_cycles": 10, "fetch_cold_cycles": 700, "fetch_cold_next": 8,
-}  # fmt: skip
+    "fetch_buffer": 1024,
+    "fetch_near_bytes": 4096,
+    "fetch_middle_bytes": 16384,
+    "fetch_near_cycles": 9,
+    "fetch_middle_cycles": 18,
+    "fetch_far_cycles": 45,
+    "fetch_jump_cycles": 10,
+    "fetch_cold_cycles": 700,
+    "fetch_cold_next": 8,
+}
 
 
 def loop(instructions: int, rounds: int) -> int:

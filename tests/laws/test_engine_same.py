@@ -1,0 +1,127 @@
+"""One source, three ways: compiled, compiled with checked indices, interpreted. Cycles and every counter agree bit for bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from archex.base import layout as lay
+from archex.engine import standard
+from tests.engine.synthetic import ALU, FULL, MEMORY, Wave, affine, device, op, policies, program, simulate
+
+ROOT = Path(__file__).resolve().parents[2]
+EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
+BUFFER = 1 << 30
+
+
+def everything() -> dict[str, dict[str, int]]:
+    """Cycles and counters of a kernel that uses each part of the engine, under two schedulers."""
+    body = [
+        op(dst=0, src=(0,)),
+        op(pipe=ALU, interval=2, dst=1, src=(0,), kind_class="predicate"),
+        op(lay.LOAD, MEMORY, 1, 0, 2, (1,), 0, 4, kind_class="global_load"),
+        op(lay.LOAD, MEMORY, 1, 0, 3, (1,), 1, 8, kind_class="global_load"),
+        op(lay.LOCAL_STORE, MEMORY, 1, 0, -1, (2,), 2, 4, kind_class="local_store"),
+        op(lay.BARRIER, -1, bytes_of=0, kind_class="barrier"),
+        op(lay.LOCAL_LOAD, MEMORY, 1, 0, 4, (1,), 3, 16, kind_class="local_load"),
+        op(dst=5, src=(3, 4), flags=lay.GUARDED),
+        op(lay.PRIVATE_STORE, MEMORY, 1, 0, -1, (5,), -1, 4, offset=4, kind_class="private"),
+        op(lay.PRIVATE_LOAD, MEMORY, 1, 0, 6, (), -1, 4, offset=4, kind_class="private"),
+        op(lay.CROSS_LANE, MEMORY, 1, 24, 7, (6,), kind_class="cross_lane"),
+        op(lay.CONSTANT_LOAD, -1, 1, 20, 8, (), offset=128, kind_class="constant"),
+        op(lay.STORE, MEMORY, 1, 0, -1, (5, 7), 4, 4, kind_class="global_store"),
+        op(lay.REDUCE, MEMORY, 1, 0, -1, (5,), 5, 4, flags=lay.FLOAT_ATOMIC, kind_class="atomic"),
+        op(lay.FENCE, -1, flags=lay.DEVICE_SCOPE, kind_class="fence"),
+        op(lay.BRANCH, -1, src=(1,), kind_class="branch"),
+    ]
+    code = program(body, [EXIT], private_bytes=16)
+    rounds = 6
+
+    def make(workgroup: int, wave: int) -> Wave:
+        generator = np.random.default_rng(workgroup * 8 + wave)
+        records, pool = [], []
+        for k in range(rounds):
+            mask = int(generator.integers(1, FULL)) if k % 2 else FULL
+            records += [(lay.SCATTERED, 0, 0, mask), affine(BUFFER + 4096 * int(generator.integers(0, 999)), 8), affine(0, 4 * (k + 1))]
+            records += [affine(64 * k, 16), affine(2 * BUFFER + 128 * int(generator.integers(0, 999))), affine(3 * BUFFER, 4 * (k % 3))]
+            pool.append((BUFFER + 4 * generator.integers(0, 1 << 16, 32)).tolist())
+        lanes = [(0, 32 if k % 3 else 17) for k in range(rounds)]
+        return [*lanes, (1, 32)], records, pool
+
+    tables = device(
+        4,
+        2,
+        8,
+        unit_guard_extra=9,
+        unit_queued_extra=2,
+        unit_branch_taken=7,
+        unit_divergence_cycles=5,
+        unit_fence_device=200,
+        l0_sets=8,
+        l0_pending=64,
+        l0_private_back=1,
+        l0_data_extra=2,
+        l0_tag_extra=1,
+        l1_sets=8,
+        l1_partitions=2,
+        l1_copy_near=1,
+        l1_far_extra=77,
+        l1_read_least=1.25,
+        l1_read_sector=0.66,
+        l1_write_base=1.25,
+        l1_write_sector=1.15,
+        l1_group_read=20,
+        l1_total_write=30,
+        l1_atomic_same=1.45,
+        l1_atomic_float=3.48,
+        dram_bytes=20,
+        dram_activates=0.3,
+        dram_turnaround=8,
+        translation_entries=16,
+        translation_page=4096,
+        translation_miss=9,
+        constant_line=64,
+        constant_near_bytes=2048,
+        constant_middle_bytes=65536,
+        constant_middle_extra=70,
+        constant_cold_extra=200,
+        fetch_buffer=256,
+        fetch_near_bytes=1024,
+        fetch_middle_bytes=4096,
+        fetch_near_cycles=9,
+        fetch_middle_cycles=18,
+        fetch_far_cycles=45,
+        fetch_cold_cycles=300,
+        fetch_cold_next=8,
+        device_launch_cycles=100,
+        device_drain_cycles=50,
+        device_start_interval=1.2,
+        device_relaunch_cycles=70,
+    )
+    tables = tables._replace(unit_partition=np.array([0, 1, 0, 1]), unit_group=np.array([0, 0, 1, 1]))
+    found = {}
+    for pick in (standard.pick_oldest, standard.pick_round_robin):
+        engine = simulate(tables, code, make, workgroups=24, waves=4, per_unit=2, ring=4, chosen=policies(tables, pick_wave=pick))
+        found[pick.__name__] = engine.counters() | {"cycles": engine.cycles()}
+    return found
+
+
+def run(**environment: str) -> dict[str, dict[str, int]]:
+    """`everything` in a process of its own."""
+    command = [sys.executable, "-c", "import json; from tests.laws.test_engine_same import everything; print(json.dumps(everything()))"]
+    result = subprocess.run(command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=True)
+    return json.loads(result.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+
+
+@pytest.mark.slow
+def test_compiled_checked_and_interpreted_agree() -> None:
+    interpreted = run(ARCHEX_JIT="0")
+    assert interpreted["pick_oldest"] != interpreted["pick_round_robin"]
+    assert min(interpreted["pick_oldest"][name] for name in ("far_sectors", "dram_write_bytes", "translation_misses", "fetch_misses")) > 0
+    assert run(ARCHEX_JIT="1") == interpreted
+    assert run(ARCHEX_JIT="1", NUMBA_BOUNDSCHECK="1") == interpreted
