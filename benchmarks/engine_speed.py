@@ -112,9 +112,8 @@ def run(name: str, code: tab.ProgramTables, source: Prepared, workgroups: int, p
     counters = engine.counters()
     number = counters["wave_instructions"]
     dram = (counters["dram_read_bytes"] + counters["dram_write_bytes"]) / engine.cycles()
-    print(
-        f"{name:12s} {number / 1e6:6.2f} M in {seconds:6.2f} s = {number / seconds / 1e6:6.2f} M/s; {engine.cycles()} cycles, {dram:.0f} B/cycle"
-    )
+    rate = f"{number / 1e6:6.2f} M in {seconds:6.2f} s = {number / seconds / 1e6:6.2f} M/s"
+    print(f"{name:12s} {rate}; {engine.cycles()} cycles, {dram:.0f} B/cycle")
 
 
 def copy(n: int = 6000) -> None:
