@@ -18,7 +18,7 @@ from archex.programs.trace import Traces
 from archex.sampling import Sample
 
 #: Looks over a planned run.
-LOOKS = 48
+LOOKS = 96
 
 
 class Driver:
@@ -28,7 +28,7 @@ class Driver:
         self.engine, self.source, self.order, self.file = engine, source, order, file
         self.next = 0
         self.trace_seconds = 0.0
-        self.samples: list[Sample] = [Sample(0.0, 0.0)]
+        self.samples: list[Sample] = [Sample(0.0, 0.0, dict.fromkeys(engine.counters(), 0))]
 
     @property
     def instructions(self) -> int:
@@ -49,20 +49,24 @@ class Driver:
             elif code == tables.NEED_TRACE:
                 self._refill()
             elif code == tables.WINDOW:
-                done = self.instructions
-                self.samples.append(Sample(float(self.engine.now), float(done)))
+                done = self._look(float(self.engine.now))
                 if look:
                     look()
                 if stop and done >= stop:
                     return False
                 target = done + step
             elif code == tables.DONE:
-                self.samples.append(Sample(float(self.engine.last_end()), float(self.instructions)))
+                self._look(float(self.engine.last_end()))
                 return True
             elif code == tables.STUCK:
                 raise ProgramError("every wave waits at a barrier that others never reach", self.file)
             else:
                 raise RuntimeError(f"the engine returned {code}")
+
+    def _look(self, cycle: float) -> int:
+        counters = self.engine.counters()
+        self.samples.append(Sample(cycle, float(counters["wave_instructions"]), counters))
+        return counters["wave_instructions"]
 
     def _start(self) -> None:
         slots = self.engine.free_slots()[: len(self.order) - self.next]

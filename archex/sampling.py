@@ -12,19 +12,19 @@ window   few long workgroups: their first instructions, then the rest at the rat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import attrs
 import numpy as np
 
 #: A launch of up to so many wave-instructions is simulated whole.
-WHOLE = 3_000_000
+WHOLE = 6_000_000
 #: A window holds at least so many wave-instructions ...
-LEAST = 1_500_000
+LEAST = 3_000_000
 #: ... and this many resident generations before and after the cut, unless that is more than MOST.
-GENERATIONS_BEFORE = 3
+GENERATIONS_BEFORE = 6
 GENERATIONS_AFTER = 1
-MOST = 8_000_000
+MOST = 16_000_000
 #: Workgroups counted, at first and at most; counting stops once they agree within AGREE (standard deviation over mean).
 COUNTED = (4, 16, 64)
 AGREE = 0.002
@@ -32,8 +32,10 @@ AGREE = 0.002
 COUNT_MOST = 40_000_000
 #: Share of the simulated instructions by which caches are brought to their steady state.
 SETTLED = 0.3
-#: Shares of the simulated instructions between which a sampled run's rate is taken.
-STEADY = {"cut": (0.35, 0.75), "window": (0.5, 1.0)}
+#: Share of a window's instructions after which its rate is taken.
+LATER = 0.5
+#: Doubt of a stretch too short to be halved.
+_UNSURE = 0.04
 
 
 @attrs.frozen
@@ -103,25 +105,55 @@ def plan(work: Work, resident: int, whole: bool) -> Plan:
 
 @attrs.frozen
 class Sample:
-    """The state at one moment of a run: cycles passed and wave-instructions issued."""
+    """The state at one moment of a run: cycles passed, wave-instructions issued, all counters."""
 
     cycle: float
     instructions: float
+    counters: Mapping[str, float] = attrs.field(factory=dict, repr=False)
 
 
-def steady(samples: list[Sample], begin: float, end: float) -> tuple[float, float]:
-    """(rate, relative uncertainty) of wave-instructions a cycle between the shares `begin` and `end` of the instructions.
+@attrs.frozen
+class Steady:
+    """The stretch of a run that stands for what was left out. doubt: relative uncertainty of its rate."""
 
-    The uncertainty is half the difference between the rates of the two halves of that stretch.
+    first: Sample
+    last: Sample
+    doubt: float
+
+    @property
+    def rate(self) -> float:
+        """Wave-instructions a cycle."""
+        return _rate(self.first, self.last)
+
+    def counted(self, instructions: float) -> dict[str, float]:
+        """Counters of so many more instructions at this stretch's shares."""
+        scale = instructions / max(self.last.instructions - self.first.instructions, 1.0)
+        return {name: (value - self.first.counters[name]) * scale for name, value in self.last.counters.items()}
+
+
+def steady(samples: list[Sample], begin: float, end: float, period: float = 0.0) -> Steady:
+    """The steady stretch between `begin` and `end` wave-instructions; whole periods of `period` where it holds at least one.
+
+    Resident workgroups start together and stay in step for long: the rate swings with each generation. The doubt is half the difference
+    between the rates of the stretch's halves, each of whole periods where there are two or more.
     """
-    total = samples[-1].instructions
-    inside = [s for s in samples if begin * total <= s.instructions <= end * total]
-    if len(inside) < 3:
-        inside = samples
-    rate = _rate(inside[0], inside[-1])
-    middle = inside[len(inside) // 2]
-    halves = _rate(inside[0], middle), _rate(middle, inside[-1])
-    return rate, abs(halves[1] - halves[0]) / (2 * rate) if rate else 0.0
+    if period > 0.0 and end - begin > period:
+        end = begin + (end - begin) // period * period
+    first, last = nearest(samples, begin), nearest(samples, end)
+    if last.instructions <= first.instructions:
+        first, last = samples[0], samples[-1]
+    turns = round((last.instructions - first.instructions) / period) if period > 0.0 else 2
+    half = first.instructions + (turns // 2 * period if turns > 1 and period > 0.0 else (last.instructions - first.instructions) / 2)
+    middle = nearest(samples, half)
+    rate = _rate(first, last)
+    if turns < 2 or middle in (first, last) or rate <= 0.0:
+        return Steady(first, last, _UNSURE)
+    return Steady(first, last, abs(_rate(middle, last) - _rate(first, middle)) / (2.0 * rate))
+
+
+def nearest(samples: list[Sample], instructions: float) -> Sample:
+    """The sample nearest to a number of wave-instructions."""
+    return min(samples, key=lambda sample: abs(sample.instructions - instructions))
 
 
 def _rate(first: Sample, last: Sample) -> float:

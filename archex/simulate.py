@@ -30,7 +30,7 @@ from archex.programs.build import load_function
 from archex.programs.ir import Function
 from archex.programs.trace import TraceSource
 from archex.records.outcome import Outcome, columns
-from archex.suite.launch import Launch
+from archex.suite.launch import MOST_REGISTERS, Launch
 
 #: Workgroups traced ahead of their dispatch, beside those resident.
 AHEAD = 256
@@ -69,7 +69,7 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None) ->
     counted = time.perf_counter()
     plan = sampling.plan(work, resident, options.sampling == "off")
     outcome = Outcome(launch, machine, held, plan, work, resident, assumed=tuple(source.assumed))
-    engine = _engine(device, machine, launch, held, len(plan.order), source, caches)
+    engine = assembled(device, machine, launch, held, len(plan.order), source, caches)
     driver = Driver(engine, source, plan.order, launch.ptx.name)
     _advance(driver, plan, work, outcome, device)
     outcome.compile_seconds = compiled - began
@@ -84,54 +84,63 @@ _load = functools.lru_cache(maxsize=64)(load_function)
 def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     """A program as the device's instruction set shapes it, which is what is executed, and its machine code under the launch's budget."""
     function = unroll(_load(launch.ptx, launch.entry), device.instruction_set)
-    budget = launch.registers(device.spec.slots["instruction_set"].name, function.max_registers)
+    most = device.spec["register_file"].most
+    budget = launch.registers(device.spec.slots["instruction_set"].name, min(function.max_registers or MOST_REGISTERS, most))
     return function, lower(function, device.instruction_set, device.timings, budget)
 
 
-def _engine(
-    device: Device, machine: WaveProgram, launch: Launch, held: Occupancy, workgroups: int, source: TraceSource, caches: Any
+def assembled(
+    device: Device, machine: WaveProgram, launch: Launch, held: Occupancy, workgroups: int, source: TraceSource, caches: Any, log: int = 0
 ) -> Engine:
+    """The engine for a launch; `log`: room for so many instructions of a wave that is followed."""
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     tables = ProgramTables(
         machine.code, machine.block_start, machine.block_records, machine.tokens, machine.code_bytes, machine.private_bytes
     )
     geometry = Geometry(workgroups, held.waves_per_workgroup, held.workgroups, threads)
-    return Engine(device.tables_for(held), device.policies, tables, geometry, source, caches)
+    return Engine(device.tables_for(held), device.policies, tables, geometry, source, caches, log)
 
 
 def _advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device) -> None:
     """Run what the plan says and give the rest its time."""
     engine = driver.engine
     expected = work.mean * len(plan.order)
-
+    generation = outcome.resident * work.mean
     settled = plan.kind == "whole"
 
     def settle() -> None:
-        # A long launch runs most of its life with full caches, dirty in the share of its stores. That state is set once a generation has
-        # passed: before, loads are ahead of stores and the share is not yet the launch's.
+        # A long launch runs most of its life with full caches, dirty in the share of its stores.
         nonlocal settled
         counters = engine.counters()
-        if settled or counters["wave_instructions"] < min(sampling.SETTLED * expected, 1.2 * outcome.resident * work.mean):
-            return
-        settled = True
-        written = counters["l2_write_sectors"]
-        missed = counters["l2_lookups"] - counters["l2_hits"]
-        moved = (written + missed) * work.total / counters["wave_instructions"]
-        for level, (name, capacity, sector) in enumerate(_levels(device), start=1):
-            if moved * sector > capacity:
-                engine.fill(level, 1.0, written / max(written + missed, 1) if name == "l2" else 0.0)
+        done = counters["wave_instructions"]
+        if not settled and done >= min(sampling.SETTLED * expected, 1.8 * generation):
+            settled = True
+            before = sampling.nearest(driver.samples, done - min(0.7 * done, generation))
+            _fill(engine, device, before, counters, work)
 
     ended = driver.run(expected, plan.stop, settle)
-    counters = engine.counters()
-    done = counters["wave_instructions"]
-    outcome.counters = counters
+    done = driver.instructions
     if ended and plan.kind == "whole":
-        outcome.finish(engine.cycles(), done, done, 0.0)
+        outcome.finish(engine.cycles(), engine.counters(), done, done, 0.0)
         return
-    rate, doubt = sampling.steady(driver.samples, *sampling.STEADY[plan.kind])
+    if plan.kind == "cut":
+        stretch = sampling.steady(driver.samples, 1.5 * generation, plan.skipped_after * work.mean - 0.2 * generation, generation)
+    else:
+        stretch = sampling.steady(driver.samples, sampling.LATER * done, done)
     rest = max(work.total - done, 0.0)
-    total = done + rest
-    outcome.finish(engine.cycles() + rest / rate, done, total, doubt * rest / total)
+    counters = {name: value + more for (name, value), more in zip(engine.counters().items(), stretch.counted(rest).values(), strict=True)}
+    cycles = engine.cycles() + rest / stretch.rate
+    outcome.finish(cycles, counters, done, done + rest, stretch.doubt * rest / stretch.rate / cycles)
+
+
+def _fill(engine: Engine, device: Device, before: sampling.Sample, counters: dict[str, int], work: sampling.Work) -> None:
+    """Fill the cache levels that the launch overflows, as dirty as the last generation's traffic: over a whole one loads and stores balance."""
+    grown = {name: value - before.counters[name] for name, value in counters.items()}
+    written, missed = grown["l2_write_sectors"], grown["l2_lookups"] - grown["l2_hits"]
+    moved = (written + missed) * work.total / max(grown["wave_instructions"], 1)
+    for level, (name, capacity, sector) in enumerate(_levels(device), start=1):
+        if moved * sector > capacity:
+            engine.fill(level, 1.0, written / max(written + missed, 1) if name == "l2" else 0.0)
 
 
 def _levels(device: Device) -> list[tuple[str, float, int]]:

@@ -172,7 +172,7 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
         if level == 1:
             memory.counters[_L2_WRITE] += sectors
         entry = find(memory.cells, first, row[I_WAYS], line)
-        note_lookup(memory.counters, level, sectors, sectors if entry >= 0 else 0)
+        note_lookup(memory.counters, level, sectors, sectors)  # a write that allocates needs nothing from below: a hit, as hardware counts it
         through = row[I_WRITE] != tab.WRITE_BACK
         if entry >= 0:
             status = memory.cells[entry + 2 * row[I_WAYS]]

@@ -6,7 +6,7 @@ by the wave-instructions they stand for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -49,12 +49,9 @@ class Outcome:
     trace_seconds: float = 0.0
     simulate_seconds: float = 0.0
 
-    def finish(self, cycles: float, simulated: float, total: float, doubt: float) -> None:
-        """Set the result and scale the counters to the whole launch."""
-        self.cycles, self.simulated, self.total, self.doubt = cycles, simulated, total, doubt
-        scale = total / simulated if simulated else 1.0
-        if scale != 1.0:
-            self.counters = {name: value * scale for name, value in self.counters.items()}
+    def finish(self, cycles: float, counters: Mapping[str, float], simulated: float, total: float, doubt: float) -> None:
+        """Set the result; the counters are the whole launch's."""
+        self.cycles, self.counters, self.simulated, self.total, self.doubt = cycles, dict(counters), simulated, total, doubt
 
 
 def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repeat: int) -> dict[str, Any]:
@@ -63,8 +60,9 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
     sums = {name: sum(o.counters[name] for o in outcomes) for name in first.counters}
     cycles = sum(o.cycles for o in outcomes)
     issued = max(sums["wave_instructions"], 1)
-    unit = device.spec["compute_unit"]
     fixed = float(device.tables.device[[tables.LAUNCH_CYCLES, tables.DRAIN_CYCLES]].sum())
+    active = max(cycles - fixed * len(outcomes), 1.0)  # shares are of the time in which there is work, as hardware counts them
+    unit = device.spec["compute_unit"]
     row: dict[str, Any] = {name: sums[name] for name in _COUNTED}
     row |= {name: 100.0 * sums[hits] / sums[lookups] if sums[lookups] else None for name, hits, lookups in _SHARES}
     row |= {name: sums[name] / issued for name in sums if name.startswith(_STALL) and name != "stall_selected"}
@@ -77,8 +75,8 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
         "sampled_fraction": sum(o.simulated for o in outcomes) / max(sum(o.total for o in outcomes), 1),
         "error_bound": sum(o.doubt * o.cycles for o in outcomes) / cycles,
         "assumptions": "; ".join(dict.fromkeys(a for o in outcomes for a in o.assumed)) or None,
-        "issue_active_pct": 100.0 * sums["issue_slots_used"] / (cycles * unit.count * unit.schedulers),
-        "occupancy_pct": 100.0 * sums["resident_wave_cycles"] / (cycles * unit.count * unit.waves),
+        "issue_active_pct": 100.0 * issued / (active * unit.count * unit.schedulers),
+        "occupancy_pct": 100.0 * sum(value for name, value in sums.items() if name.startswith(_STALL)) / (active * unit.count * unit.waves),
         "occupancy_limiter": first.held.limiter(first.work.workgroups, unit.count),
         "registers_per_thread": first.machine.registers_per_thread,
         "spill_bytes": first.machine.spill_bytes,
