@@ -34,6 +34,8 @@ from archex.engine.state import (
     FAULT,
     FAULT_VALUE,
     FREED,
+    G_LIVE,
+    G_WORKGROUP,
     I_WAYS,
     I_WHOLE,
     L_WAVES,
@@ -149,6 +151,10 @@ class Engine:
     def follow(self, workgroup: int, wave: int) -> None:
         """Log this wave of this workgroup, as far as there is room."""
         self.state.scalars[[LOG_WORKGROUP, LOG_WAVE, LOGGED]] = workgroup, wave, 0
+
+    def runs(self, workgroup: int) -> bool:
+        """Whether this workgroup is resident now."""
+        return bool(((self.state.groups[:, G_WORKGROUP] == workgroup) & (self.state.groups[:, G_LIVE] > 0)).any())
 
     @property
     def log(self) -> np.ndarray:

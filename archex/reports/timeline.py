@@ -58,8 +58,8 @@ def sums(events: Sequence[WaveEvent]) -> Table:
     spent: dict[str, float] = {"issue": float(len(events))}
     for event in events:
         if event.issue > event.since:
-            reason = event.reason or "other"
-            spent[reason] = spent.get(reason, 0.0) + event.issue - event.since
+            for reason, cycles in (event.waits or {event.reason or "other": event.issue - event.since}).items():
+                spent[reason] = spent.get(reason, 0.0) + cycles
     whole = sum(spent.values())
     ranked = sorted(spent.items(), key=lambda item: -item[1])
     return table("Where its time went", ["state", "cycles", "share"], [[name(s), count(c), percent(100 * c / whole)] for s, c in ranked])

@@ -33,7 +33,7 @@ class Steps:
     assemble: str = "archex.assembly:assemble"  # spec -> device
     read_folder: str = "archex.suite.launch:read_folder"  # folder, globs -> {id: launch}
     simulate: str = "archex.simulate:simulate"  # device, launch, options -> columns
-    trace: str = "archex.simulate:trace"  # device, launch, options, wave -> events
+    trace: str = "archex.tracing:trace"  # device, launch, options, wave -> events
 
 
 @attrs.frozen
