@@ -32,6 +32,7 @@ class _Task:
     waits: int = 0
     height: float = 0.0
     ready: float = 0.0
+    issued: bool = False
 
 
 def is_wall(node: Node) -> bool:
@@ -69,9 +70,10 @@ def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: i
 def _shortest(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
     """The shortest order of those that fit; the first one tried if none does."""
     found = [
-        _attempt(nodes, latency, taken, budget, outlive, kept=kept, wide=wide)
+        _attempt(nodes, latency, taken, budget, outlive, kept=kept, wide=wide, queued=queued)
         for kept in ((0, 4, 8, 12) if len(nodes) <= MANY else (0,))
         for wide in (False, True)
+        for queued in (False, True)
     ]
     fitting = [attempt for attempt in found if attempt[1] <= budget]
     return min(fitting, key=lambda attempt: length(attempt[0], latency)) if fitting else found[0]
@@ -105,14 +107,14 @@ def _segments(nodes: list[Node]) -> list[list[Node]]:
 
 def _attempt(
     nodes: list[Node], latency: dict[str, float], taken: int, room: int, outlive: set[Value], sparing: bool = False,
-    kept: int = 0, wide: bool = False,
+    kept: int = 0, wide: bool = False, queued: bool = False,
 ) -> tuple[list[Node], int]:  # fmt: skip
     order: list[Node] = []
     remaining = _use_counts(nodes, outlive)
     live = _entering(nodes)
     most = taken + sum(value.words for value in live)
     for segment in _segments(nodes):
-        done, peak = _segment(segment, latency, taken, room, remaining, live, sparing, kept, wide)
+        done, peak = _segment(segment, latency, taken, room, remaining, live, sparing, kept, wide, queued)
         order += done
         most = max(most, peak)
     return order, most
@@ -186,19 +188,26 @@ def _use_counts(nodes: list[Node], outlive: set[Value]) -> dict[Value, int]:
 
 def _segment(
     nodes: list[Node], latency: dict[str, float], taken: int, budget: int, remaining: dict[Value, int], live: set[Value], sparing: bool,
-    kept: int, wide: bool,
+    kept: int, wide: bool, queued: bool,
 ) -> tuple[list[Node], int]:  # fmt: skip
-    """`kept`: registers that loads leave free for the arithmetic that uses them up. `wide`: when full, what is ready goes first."""
+    """`kept`: registers that loads leave free for the arithmetic that uses them up. `wide`: when full, what is ready goes first.
+
+    `queued`: loads go in the order in which their results are wanted, even where that means to wait for an address.
+    """
     tasks = _tasks(nodes, latency)
     waiting = [task for task in tasks if task.waits == 0]
     order: list[Node] = []
     cycle = 0.0
     held = taken + sum(value.words for value in live)
     most = held
+    queue = sorted((task for task in tasks if queued and _is_load(task)), key=lambda task: (task.height, -task.place))
     while waiting:
-        best = _longest(waiting, cycle)
-        if kept and best.node.name.startswith(LOADS) and held + _growth(best.node, remaining, live) > budget - kept:
-            best = _longest([task for task in waiting if not task.node.name.startswith(LOADS)], cycle) or best
+        while queue and queue[-1].issued:
+            queue.pop()
+        first = queue[-1] if queue else None
+        best = _longest([task for task in waiting if not queued or task is first or not _is_load(task)], cycle) or _longest(waiting, cycle)
+        if kept and _is_load(best) and held + _growth(best.node, remaining, live) > budget - kept:
+            best = _longest([task for task in waiting if not _is_load(task)], cycle) or best
         if held + _growth(best.node, remaining, live) > budget or held >= budget:
             # Too full: whatever frees registers, else what comes next in the order given (`sparing`: what takes fewest).
             frees = waiting if sparing else [task for task in waiting if _growth(task.node, remaining, live) <= 0]
@@ -209,6 +218,7 @@ def _segment(
             else:
                 best = min(frees, key=lambda task: (_growth(task.node, remaining, live), task.place))
         waiting.remove(best)
+        best.issued = True
         cycle = max(cycle, best.ready) + 1
         order.append(best.node)
         held += _issue(best.node, remaining, live)
@@ -220,6 +230,10 @@ def _segment(
             if task.waits == 0:
                 waiting.append(task)
     return order, most
+
+
+def _is_load(task: _Task) -> bool:
+    return task.node.name.startswith(LOADS)
 
 
 def _longest(waiting: list[_Task], cycle: float) -> Any:
