@@ -1,8 +1,8 @@
 """The memory path below the vector cache: an ordered list of cache levels, then the channels.
 
 In: `memory.lines/sectors/times` filled by the vector cache (what it lacks, when it asks). Out: completion times. A request
-resolves at once: the latency of the level that has the data, plus the waits at every server on its way. Waits are taken at
-the time of the request, not added up along the way, so that one saturated server does not push arrivals far into the future.
+resolves at once: the latency of the level that has the data, plus the waits at every server on its way. What it waited at one
+server it need not wait again at the next: a burst goes through servers in a row at the pace of the slowest.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from archex.engine.state import (
     PENDING_SHIFT,
     SECTOR_MASK,
 )
+from archex.engine.translation import translate
 
 _L2_READ = tab.COUNTER_INDEX["l2_read_sectors"]
 _L2_WRITE = tab.COUNTER_INDEX["l2_write_sectors"]
@@ -117,12 +118,12 @@ def read_ports(paths: Any, servers: Any, unit: int, level: int, instance: int, b
     delay = 0.0
     if row[I_PORT_READ] >= 0:
         above = unit if level == 1 else paths.level_instance[level - 1, unit]
-        delay += wait(servers, row[I_PORT_READ] + above, now, bytes_up / paths.levels[level, tab.LEVEL_PORT_READ])
+        delay += wait(servers, row[I_PORT_READ] + above, now + delay, bytes_up / paths.levels[level, tab.LEVEL_PORT_READ])
     if row[I_GROUP_READ] >= 0:
         group = row[I_GROUP_READ] + paths.unit_group[unit]
-        delay += wait(servers, group, now, bytes_up / paths.levels[level, tab.LEVEL_GROUP_READ])
+        delay += wait(servers, group, now + delay, bytes_up / paths.levels[level, tab.LEVEL_GROUP_READ])
     if row[I_TOTAL_READ] >= 0:
-        delay += wait(servers, row[I_TOTAL_READ] + instance, now, bytes_up / paths.levels[level, tab.LEVEL_TOTAL_READ])
+        delay += wait(servers, row[I_TOTAL_READ] + instance, now + delay, bytes_up / paths.levels[level, tab.LEVEL_TOTAL_READ])
     return delay
 
 
@@ -134,12 +135,12 @@ def write_ports(paths: Any, servers: Any, unit: int, level: int, instance: int, 
     if row[I_PORT_WRITE] >= 0:
         above = unit if level == 1 else paths.level_instance[level - 1, unit]
         cost = max(bytes_down / paths.levels[level, tab.LEVEL_PORT_WRITE], paths.levels[level, tab.LEVEL_PORT_WRITE_LINE])
-        delay += wait(servers, row[I_PORT_WRITE] + above, now, cost)
+        delay += wait(servers, row[I_PORT_WRITE] + above, now + delay, cost)
     if row[I_GROUP_WRITE] >= 0:
         group = row[I_GROUP_WRITE] + paths.unit_group[unit]
-        delay += wait(servers, group, now, bytes_down / paths.levels[level, tab.LEVEL_GROUP_WRITE])
+        delay += wait(servers, group, now + delay, bytes_down / paths.levels[level, tab.LEVEL_GROUP_WRITE])
     if row[I_TOTAL_WRITE] >= 0:
-        delay += wait(servers, row[I_TOTAL_WRITE] + instance, now, bytes_down / paths.levels[level, tab.LEVEL_TOTAL_WRITE])
+        delay += wait(servers, row[I_TOTAL_WRITE] + instance, now + delay, bytes_down / paths.levels[level, tab.LEVEL_TOTAL_WRITE])
     return delay
 
 
@@ -152,6 +153,8 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
     levels = paths.levels.shape[0]
     delay = 0.0
     first_level = above + 1
+    if above == 0 and paths.translation[tab.TRANSLATION_EARLY] > 0.0:
+        delay = translate(paths, memory, paths.level_instance[1, unit], line * paths.levels_int[0, I_LINE], now)
     while True:
         level = above + 1
         if level >= levels:
@@ -166,7 +169,7 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
         partition = home_partition(row[I_PARTITIONS], line)
         first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, partition, line)
         cost = paths.levels[level, tab.LEVEL_WRITE_BASE] + paths.levels[level, tab.LEVEL_WRITE_SECTOR] * sectors
-        waited += wait(memory.servers, server, now, cost)
+        waited += wait(memory.servers, server, now + waited, cost)
         if level == first_level:
             delay += waited
         if level == 1:
@@ -264,11 +267,13 @@ def read_line(
     arrived = 0
     extra = 0.0
     moment = int(now)
+    if paths.translation[tab.TRANSLATION_EARLY] > 0.0:
+        delay = translate(paths, memory, paths.level_instance[1, unit], line * paths.levels_int[0, I_LINE], now)
     while True:
         if level >= levels:
             row = paths.levels_int[level - 1]
             accesses = accesses_of(mask, row[I_SECTOR], paths.dram_int[DI_ACCESS])
-            delay += dram_read(paths, functions.map_address, memory, line * row[I_LINE], accesses, now)
+            delay += dram_read(paths, functions.map_address, memory, line * row[I_LINE], accesses, now + delay)
             completion = now + paths.dram[tab.DRAM_LATENCY] + delay + extra
             break
         row = paths.levels_int[level]
@@ -276,7 +281,7 @@ def read_line(
         sectors = count(mask)
         instance = paths.level_instance[level, unit]
         partitions = row[I_PARTITIONS]
-        delay += read_ports(paths, memory.servers, unit, level, instance, float(sectors * row[I_SECTOR]), now)
+        delay += read_ports(paths, memory.servers, unit, level, instance, float(sectors * row[I_SECTOR]), now + delay)
         home = home_partition(partitions, line)
         near = paths.unit_partition[unit] if partitions > 1 else 0
         atomic = level == 1 and atomic_cost > 0.0
@@ -292,7 +297,7 @@ def read_line(
                     hit = True
                     extra += distance(paths.levels[level, tab.LEVEL_SPREAD], unit, server)
                     cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
-                    delay += wait(memory.servers, server, now, cost)
+                    delay += wait(memory.servers, server, now + delay, cost)
                     touch(memory.scalars, memory.cells, entry, row[I_WAYS])
                     feedback(
                         paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, near_first, entry, HIT
@@ -308,7 +313,7 @@ def read_line(
         if not hit:
             first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, home, line)
             cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
-            delay += wait(memory.servers, server, now, atomic_cost if atomic else cost)
+            delay += wait(memory.servers, server, now + delay, atomic_cost if atomic else cost)
             extra += distance(paths.levels[level, tab.LEVEL_SPREAD], unit, server)
             entry = find(memory.cells, first, row[I_WAYS], line)
             status = 0
