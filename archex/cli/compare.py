@@ -19,6 +19,9 @@ from archex.reports.compare import per_launch, pick_baseline, standings, what_mo
 from archex.reports.designs import designs
 from archex.reports.text import console
 
+#: Designs that are explained launch by launch.
+EXPLAINED = 6
+
 
 def main(arguments: Sequence[str]) -> int:
     """Print the comparison."""
@@ -33,8 +36,11 @@ def main(arguments: Sequence[str]) -> int:
     if len(found) < 2:
         raise RequestError([Problem(" ".join(names), ABSENT, f"holds one design only ({found[0].label}); there is nothing to compare")])
     baseline = pick_baseline(found, keys.get("baseline"))
-    tables: list[RenderableType] = [standings(found, baseline), per_launch(found, baseline)]
-    tables += [moved for design in found if design is not baseline and (moved := what_moved(design, baseline))]
+    tables: list[RenderableType] = [standings(found, baseline), *per_launch(found, baseline)]
+    others = [design for design in found if design is not baseline]
+    tables += [moved for design in others[:EXPLAINED] if (moved := what_moved(design, baseline))]
+    if len(others) > EXPLAINED:
+        tables.append(f"What moved is shown for the first {EXPLAINED} designs; baseline= and fewer runs show the others.")
     out = console()
     for table in tables:
         out.print(table)

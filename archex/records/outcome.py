@@ -6,6 +6,7 @@ by the wave-instructions they stand for.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ _SHARES = (
     ("memory_side_cache_hit_pct", "memory_side_cache_hits", "memory_side_cache_lookups"),
 )
 _STALL = "stall_"
+#: Floating-point operations a lane does in one of these.
+_FLOPS = {"fma_f32": 2, "fma_f16": 4, "fma_f64": 2}
 #: A resource used more than this is what limits a launch; below it, what its waves wait for most.
 _BUSY = 0.6
 
@@ -92,9 +95,25 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
     row["bandwidth_pct"] = 100.0 * busy["memory_bandwidth"]
     if flops is not None:
         row["flops"] = flops
+        if peak := peak_flops(device, first.machine):
+            row["mfu_pct"] = 100.0 * flops / (cycles * peak)
         row["arithmetic_intensity"] = flops / moved if moved else None
     row["limiter"] = _limiter(busy, row)
     return row
+
+
+def peak_flops(device: Any, machine: Any) -> float | None:
+    """Floating-point operations a cycle that the device could do in the arithmetic the program has most of; None if it has none."""
+    found = Counter(name for block in machine.operations for name in block if name in _FLOPS)
+    if not found:
+        return None
+    name = found.most_common(1)[0][0]
+    timing, unit = device.timings[name], device.tables.unit
+    pipes = {timing.pipe, timing.alternative} - {-1}
+    schedulers = unit[tables.SCHEDULERS]
+    rate = sum(1.0 if device.tables.pipes[pipe, tables.PIPE_SCOPE] > 0 else schedulers for pipe in pipes) / max(timing.interval, 1.0)
+    rate = min(rate, schedulers * unit[tables.ISSUE_WIDTH] / max(unit[tables.ISSUE_PERIOD], 1.0))
+    return float(device.tables.device[tables.UNITS] * rate * device.wave_width * _FLOPS[name])
 
 
 def _limiter(busy: dict[str, float], row: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ wave-time, so that the reasons of a launch add up to the change of its wave-time
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp, log
 from typing import Any
 
@@ -16,7 +16,7 @@ from rich.table import Table
 from archex.base.errors import Problem, RequestError, closest
 from archex.records.schema import STALLS
 from archex.reports.designs import Design
-from archex.reports.text import NOTHING, name, ratio, signed, table, time
+from archex.reports.text import NOTHING, limiter_name, name, ratio, signed, table, time
 
 Row = dict[str, Any]
 #: Columns of traffic and what a relative change of them is called.
@@ -36,6 +36,9 @@ SHARES = {
     "memory_side_cache_hit_pct": "memory-side hits",
     "occupancy_pct": "occupancy",
 }
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#: Designs in one table of times.
+_SIDE_BY_SIDE = 5
 NOTABLE_SHARE = 2.0
 NOTABLE_TRAFFIC = 5.0
 
@@ -73,8 +76,18 @@ def geometric_mean(values: Sequence[float]) -> float | None:
     return exp(sum(map(log, values)) / len(values)) if values else None
 
 
+def short_names(designs: Sequence[Design], room: int = 80) -> dict[str, str]:
+    """label -> what heads its column: the label where all of them fit side by side, else a letter that `standings` explains."""
+    labels = [design.label for design in designs]
+    if sum(map(len, labels)) <= room or len(labels) > len(_LETTERS):
+        return {label: label for label in labels}
+    return dict(zip(labels, _LETTERS, strict=False))
+
+
 def standings(designs: Sequence[Design], baseline: Design) -> Table:
     """One line a design: geometric mean of its speed-ups, how often it wins, its best and worst launch."""
+    names = short_names(designs)
+    lettered = any(label != name for label, name in names.items())
     lines = []
     for design in designs:
         pairs = shared(design, baseline)
@@ -82,29 +95,49 @@ def standings(designs: Sequence[Design], baseline: Design) -> Table:
         faster = sum(value > 1.01 for value, _ in ranked)
         slower = sum(value < 0.99 for value, _ in ranked)
         ends = [f"{ratio(value)} {launch}" for value, launch in (ranked[-1], ranked[0])] if ranked else [NOTHING, NOTHING]
+        label = f"{names[design.label]}  {design.label}" if lettered else design.label
         if design is baseline:
-            lines.append([f"{design.label} (baseline)", "1x", NOTHING, NOTHING, NOTHING, NOTHING, str(len(pairs))])
+            lines.append([f"{label} (baseline)", "1x", NOTHING, NOTHING, NOTHING, NOTHING, str(len(pairs))])
             continue
         mean = geometric_mean([value for value, _ in ranked])
-        lines.append([design.label, ratio(mean), str(faster), str(slower), *ends, str(len(pairs))])
+        lines.append([label, ratio(mean), str(faster), str(slower), *ends, str(len(pairs))])
     columns = ["design", "speed-up", "faster", "slower", "best<", "worst<", "launches"]
     return table("Speed-up over the baseline (geometric mean; faster and slower beyond 1 %)", columns, lines)
 
 
-def per_launch(designs: Sequence[Design], baseline: Design) -> Table:
-    """One line a launch: the baseline's time, and each other design's time and speed-up."""
+def per_launch(designs: Sequence[Design], baseline: Design) -> list[Table]:
+    """One line a launch: the baseline's time, each other design's time and speed-up, `*` at the fastest; a table for every few designs."""
+    names = short_names(designs)
     others = [design for design in designs if design is not baseline]
+    return [_times(others[first : first + _SIDE_BY_SIDE], baseline, names, designs) for first in range(0, len(others), _SIDE_BY_SIDE)]
+
+
+def _times(others: Sequence[Design], baseline: Design, names: Mapping[str, str], designs: Sequence[Design]) -> Table:
     lines = []
     for launch, old in baseline.rows.items():
-        cells = [time(old["time_ns"]) if _timed(old) else old["status"]]
+        best = fastest(launch, designs)
+        cells = [time(old["time_ns"]) + _star(baseline, best) if _timed(old) else old["status"]]
         for design in others:
             new = design.rows.get(launch)
             if new is None or not _timed(new):
                 cells.append(NOTHING if new is None else new["status"])
             else:
-                cells.append(f"{time(new['time_ns'])}  {ratio(speed_up(old, new)) if _timed(old) else NOTHING}")
+                cells.append(f"{time(new['time_ns'])}  {ratio(speed_up(old, new)) if _timed(old) else NOTHING}{_star(design, best)}")
         lines.append([launch, *cells])
-    return table("Time by launch", ["launch", baseline.label, *(design.label for design in others)], lines)
+    columns = ["launch", names[baseline.label], *(names[design.label] for design in others)]
+    return table("Time by launch (* the fastest, by more than 1 %)", columns, lines)
+
+
+def fastest(launch: str, designs: Sequence[Design]) -> Design | None:
+    """The design that is faster at this launch than every other by more than 1 %."""
+    times = sorted((row["time_ns"], place) for place, d in enumerate(designs) if (row := d.rows.get(launch)) is not None and _timed(row))
+    if len(times) < 2 or times[1][0] <= 1.01 * times[0][0]:
+        return None
+    return designs[times[0][1]]
+
+
+def _star(design: Design, best: Design | None) -> str:
+    return " *" if design is best else "  "
 
 
 def what_moved(design: Design, baseline: Design, most: int = 12) -> Table | None:
@@ -115,10 +148,10 @@ def what_moved(design: Design, baseline: Design, most: int = 12) -> Table | None
         value = speed_up(old, new)
         if abs(value - 1) < 0.01:
             continue
-        limiter = name(old["limiter"])
-        if new["limiter"] != old["limiter"]:
-            limiter += f" -> {name(new['limiter'])}"
         moved = [", ".join(stalls_moved(old, new)) or NOTHING, ", ".join(traffic_moved(old, new)) or NOTHING]
+        limiter = limiter_name(old["limiter"])
+        if new["limiter"] != old["limiter"]:
+            limiter += f" -> {limiter_name(new['limiter'])}"
         lines.append([old["launch"], ratio(value), limiter, *moved])
     if not lines:
         return None
@@ -144,10 +177,12 @@ def stalls_moved(old: Row, new: Row, most: int = 3) -> list[str]:
     return [f"{name(state)} {signed(changes[state])}" for state in ranked[:most] if abs(changes[state]) >= NOTABLE_SHARE]
 
 
-def traffic_moved(old: Row, new: Row, most: int = 4) -> list[str]:
+def traffic_moved(old: Row, new: Row, most: int = 3) -> list[str]:
     """The counters that changed most, as `DRAM reads +12 %` or `L2 hits 40 -> 62 %`."""
     found: list[tuple[float, str]] = []
     for column, what in TRAFFIC.items():
+        if column.endswith("_sectors") and old["device"] != new["device"]:  # a sector is not the same size everywhere
+            continue
         if old[column] is None or new[column] is None or old[column] == new[column]:
             continue
         if not old[column]:

@@ -21,28 +21,47 @@ class Design:
     """A design of a run: `label` for people, `names` for `baseline=`, its rows by launch."""
 
     label: str
+    device: str
+    overrides: str
     names: frozenset[str]
     rows: dict[str, Row]
 
 
 def designs(runs: Sequence[tuple[str, polars.DataFrame]]) -> list[Design]:
     """Every design of every (name, frame), in order; the name of the run is part of the label where there are several runs."""
+    return _designs([(name, frame.to_dicts()) for name, frame in runs])
+
+
+def labels(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+    """(device, overrides) -> label, for the rows of one run."""
+    return {(d.device, d.overrides): d.label for d in _designs([("", rows)])}
+
+
+def _designs(runs: Sequence[tuple[str, Sequence[Row]]]) -> list[Design]:
     grouped: dict[tuple[int, str, str], dict[str, Row]] = {}
-    for number, (_, frame) in enumerate(runs):
-        for row in frame.to_dicts():
+    for number, (_, rows) in enumerate(runs):
+        for row in rows:
             grouped.setdefault((number, row["device"] or "", row["overrides"] or ""), {})[row["launch"]] = row
     varying = _varying([overrides for _, _, overrides in grouped])
     devices = {device for _, device, _ in grouped}
     found = []
-    for (number, device, overrides), rows in grouped.items():
-        changed = [o for o in _split(overrides) if o.partition("=")[0] in varying]
+    for (number, device, overrides), by_launch in grouped.items():
+        changed = [_said(o) for o in _split(overrides) if o.partition("=")[0] in varying]
         parts = [runs[number][0]] if len(runs) > 1 else []
         parts += [device] if len(devices) > 1 or not (parts or changed) else []
-        fingerprint = next(iter(rows.values()))["device_fingerprint"] or ""
+        fingerprint = next(iter(by_launch.values()))["device_fingerprint"] or ""
         full = f"{device} {overrides}".strip()
         names = {" ".join(parts + changed), device, full, overrides, fingerprint, runs[number][0], *_split(overrides)} - {""}
-        found.append(Design(" ".join(parts + changed), frozenset(names), rows))
+        found.append(Design(" ".join(parts + changed), device, overrides, frozenset(names), by_launch))
+    if len({design.label for design in found}) < len(found):  # told apart by what no label says
+        found = [attrs.evolve(d, label=f"{d.label} ({number})") for number, d in enumerate(found, start=1)]
     return found
+
+
+def _said(override: str) -> str:
+    """A choice by its name alone; a value needs its key."""
+    key, _, value = override.partition("=")
+    return value if "." not in key and value.isidentifier() and value not in ("null", "true", "false") else override
 
 
 def _split(overrides: str) -> list[str]:

@@ -11,22 +11,43 @@ from typing import Any
 
 from rich.table import Table
 
-from archex.reports.text import NOTHING, count, name, percent, table, time
+from archex.records.schema import STALLS
+from archex.reports.designs import labels
+from archex.reports.text import NOTHING, count, limiter_name, name, percent, table, time
 
 
 def launches(rows: Sequence[dict[str, Any]]) -> Table:
-    """Launch (and design, if there are several): cycles, time, limiter, occupancy, achieved of peak."""
-    designs = {(row["device"], row["overrides"]) for row in rows}
-    columns = ["launch", *(["design<"] if len(designs) > 1 else []), "cycles", "time", "limiter<", "occupancy", "of peak<"]
-    lines = []
-    for row in rows:
-        design = [f"{row['device']} {row['overrides'] or ''}".strip()] if len(designs) > 1 else []
+    """Launch (its designs below each other, if there are several): cycles, time, limiter, occupancy, achieved of peak."""
+    known = labels(rows)
+    several = len(known) > 1
+    columns = ["launch", *(["design<"] if several else []), "cycles", "time", "limiter<", "occupancy<", "of peak<"]
+    order = list(dict.fromkeys(row["launch"] for row in rows))
+    lines, last = [], None
+    for row in sorted(rows, key=lambda row: order.index(row["launch"])) if several else rows:
+        design = [known[row["device"] or "", row["overrides"] or ""]] if several else []
+        launch = ["" if several and row["launch"] == last else row["launch"], *design]
+        last = row["launch"]
         if row["status"] == "ok":
-            rest = [count(row["cycles"]), time(row["time_ns"]), name(row["limiter"]), percent(row["occupancy_pct"]), achieved(row)]
+            rest = [count(row["cycles"]), time(row["time_ns"]), limiter(row), occupancy(row), achieved(row)]
         else:
             rest = [NOTHING, NOTHING, f"{row['status']}: {row['error'] or ''}", NOTHING, NOTHING]
-        lines.append([row["launch"], *design, *rest])
+        lines.append([*launch, *rest])
     return table("", columns, lines)
+
+
+def limiter(row: dict[str, Any]) -> str:
+    """What decides the time: a resource that is busy, or what waves wait for and the share of their time in that."""
+    found = row["limiter"]
+    if found not in STALLS:
+        return name(found)
+    spent = 1.0 + sum(row[column] or 0.0 for column in STALLS)  # waves an instruction: those that wait and the one that issues
+    return f"{limiter_name(found)} {percent(100 * row[found] / spent)}"
+
+
+def occupancy(row: dict[str, Any]) -> str:
+    """Waves resident of those that fit, and what keeps more out."""
+    held = percent(row["occupancy_pct"])
+    return held if row["occupancy_limiter"] in (None, "waves") else f"{held} ({name(row['occupancy_limiter'])})"
 
 
 def achieved(row: dict[str, Any]) -> str:

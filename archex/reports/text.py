@@ -70,6 +70,11 @@ def signed(value: float | None, digits: int = 1) -> str:
     return NOTHING if value is None else f"{value:+.{digits}f} %"
 
 
+def limiter_name(value: Any) -> str:
+    """A limiter: a resource, or what waves wait for, without saying `stall` each time."""
+    return name(None if value is None else str(value).removeprefix("stall_"))
+
+
 def name(value: Any) -> str:
     """A name, with blanks for underscores; a dash where there is none."""
     return NOTHING if value is None else str(value).replace("_", " ")
