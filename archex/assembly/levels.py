@@ -57,6 +57,7 @@ def _vector_cache(row: np.ndarray, cache: Any) -> None:
     row[t.LEVEL_TAG_EXTRA] = cache.tag_extra
     row[t.LEVEL_DATA_EXTRA] = cache.data_extra
     row[t.LEVEL_STORE_LINE_CYCLES] = cache.store_line
+    row[t.LEVEL_RETURN_BYTES] = cache.return_width
     row[t.LEVEL_HIT_UPDATE] = cache.store_updates
     row[t.LEVEL_PRIVATE_BACK] = cache.private_write == "write_back"
 
@@ -77,6 +78,7 @@ def _shared_cache(row: np.ndarray, cache: Any, clock: float, own: float | None) 
     row[t.LEVEL_SPREAD] = cache.spread.cycles(clock, own)
     row[t.LEVEL_PORT_READ] = _rate(cache.port_read, clock, own)
     row[t.LEVEL_PORT_WRITE] = _rate(cache.port_write, clock, own)
+    row[t.LEVEL_PORT_SHARED] = cache.port_shared
     row[t.LEVEL_HASHED] = cache.slice_hash
     row[t.LEVEL_HIT_UPDATE] = 1
 
@@ -126,4 +128,7 @@ def translation_vector(spec: DeviceSpec, clock: float) -> np.ndarray:
         row[t.TRANSLATION_ENTRIES] = translation.entries
         row[t.TRANSLATION_PAGE] = translation.page
         row[t.TRANSLATION_MISS] = translation.miss.cycles(clock)
+        row[t.TRANSLATION_INTERVAL] = translation.interval.cycles(clock)
+        row[t.TRANSLATION_EARLY] = translation.before == "second_level"
+        row[t.TRANSLATION_WAYS] = translation.ways
     return row

@@ -60,6 +60,7 @@ from archex.engine.state import (
     Paths,
     State,
 )
+from archex.engine.translation import KNOWN
 
 
 def ints(*shape: int, value: int = 0) -> np.ndarray:
@@ -113,7 +114,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
         scalars=state.scalars, counters=state.counters, units=state.units, cells=_aligned(sizes["lines"]),
         servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
         stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
-        writes=ints(sizes["channels"]), pages=ints(max(int(paths.translation[tab.TRANSLATION_ENTRIES]), 1), value=-1),
+        writes=ints(sizes["channels"]), pages=ints(max(sizes["pages"], 1), 3, value=-1),
         set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
         times=np.zeros(512), weights=ints(512), words=ints(512), addresses=ints(64), scratch=ints(SCRATCH),
         memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1),
@@ -122,7 +123,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
     for row in paths.levels_int:
         tags, used, status = level_cells(row, memory.cells)
         tags[:] = -1
-        if previous is not None and warm:
+        if previous is not None and warm and row[I_INSTANCES] == 1:  # nothing keeps several alike: a launch begins with them empty
             old_tags, old_used, old_status = level_cells(row, previous.cells)
             flags = old_status & FLAG_MASK
             arrived = (flags >> PENDING_SHIFT) & SECTOR_MASK
@@ -134,6 +135,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
         memory.rows[:] = previous.rows
         if previous.pages.shape == memory.pages.shape:
             memory.pages[:] = previous.pages
+            memory.pages[:, KNOWN] = 0
     return memory
 
 

@@ -25,12 +25,12 @@ from archex.engine.state import (
     FAULT,
     FAULT_VALUE,
 )
+from archex.engine.translation import translate
 
 FAULT_MAP_ADDRESS = 7
 _ACTIVATES = tab.COUNTER_INDEX["dram_activates"]
 _READ = tab.COUNTER_INDEX["dram_read_bytes"]
 _WRITE = tab.COUNTER_INDEX["dram_write_bytes"]
-_TRANSLATION = tab.COUNTER_INDEX["translation_misses"]
 
 
 @jit
@@ -101,13 +101,8 @@ def dram_read(paths: Any, map_address: Any, memory: Any, address: int, accesses:
     if open_row(memory.rows, memory.counters, channel, bank, row) != 0:
         delay = max(delay, activate_wait(paths.dram, paths.dram_int, memory.servers, channel, now))
     delay += refresh_wait(paths.dram, paths.dram_int, channel, bank, now + delay)
-    entries = int(paths.translation[tab.TRANSLATION_ENTRIES])
-    if entries > 0:
-        page = address // int(paths.translation[tab.TRANSLATION_PAGE])
-        if memory.pages[page % entries] != page:
-            memory.pages[page % entries] = page
-            memory.counters[_TRANSLATION] += 1
-            delay += paths.translation[tab.TRANSLATION_MISS]
+    if paths.translation[tab.TRANSLATION_ENTRIES] > 0.0 and paths.translation[tab.TRANSLATION_EARLY] == 0.0:
+        delay += translate(paths, memory, 0, address, now)
     return delay
 
 

@@ -147,6 +147,9 @@ def global_access(
     if banked and not atomic:
         banks = segment(paths.levels[0], tab.LEVEL_BANKS, 2)
         passes = cache_passes(memory, banks, kind, base, stride, mask, width, bytes_of, store)
+    if store == 0 and paths.levels[0, tab.LEVEL_RETURN_BYTES] > 0.0:
+        words = count(mask) * max(bytes_of, 4)
+        passes = max(passes, int((words + paths.levels[0, tab.LEVEL_RETURN_BYTES] - 1.0) // paths.levels[0, tab.LEVEL_RETURN_BYTES]))
     lines = lines_of(functions, memory, core.launch[L_STANDARD], kind, base, stride, mask, width, bytes_of, line, sector)
     count_access(memory, what, lines, mask)
     rate = paths.levels[0, tab.LEVEL_LINES_PER_CYCLE]

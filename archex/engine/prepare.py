@@ -22,7 +22,10 @@ from archex.engine.state import (
     DI_CHANNELS,
     DI_CHUNK,
     DI_COLUMNS,
+    DI_PAGE_SETS,
+    DI_PAGE_WAYS,
     DI_ROW,
+    DI_WALK,
     HOST_LINE,
     I_BASE,
     I_COPY,
@@ -152,7 +155,8 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
         out[I_FEEDBACK] = policies.victim_feedback[level]
         out[I_SERVER] = servers.take(instances * partitions * slices)
         out[I_PORT_READ] = servers.take(units, row[tab.LEVEL_PORT_READ])
-        out[I_PORT_WRITE] = servers.take(units, row[tab.LEVEL_PORT_WRITE])
+        shared = row[tab.LEVEL_PORT_SHARED] > 0
+        out[I_PORT_WRITE] = out[I_PORT_READ] if shared else servers.take(units, row[tab.LEVEL_PORT_WRITE])
         out[I_GROUP_READ] = servers.take(groups, row[tab.LEVEL_GROUP_READ])
         out[I_GROUP_WRITE] = servers.take(groups, row[tab.LEVEL_GROUP_WRITE])
         out[I_TOTAL_READ] = servers.take(instances, row[tab.LEVEL_TOTAL_READ])
@@ -182,6 +186,12 @@ def prepare(
     dram_int[DI_CHANNEL], dram_int[DI_ACTIVATE] = servers.take(channels), servers.take(channels, dram[tab.DRAM_ACTIVATES])
     sizes = (tab.DRAM_BANKS, tab.DRAM_ROW, tab.DRAM_ACCESS, tab.DRAM_WRITE_BATCH, tab.DRAM_CHANNELS, tab.DRAM_CHUNK)
     dram_int[[DI_BANKS, DI_ROW, DI_ACCESS, DI_BATCH, DI_CHANNELS, DI_CHUNK]] = [max(int(dram[column]), 1) for column in sizes]
+    translation = tables.translation
+    entries, ways = int(translation[tab.TRANSLATION_ENTRIES]), int(translation[tab.TRANSLATION_WAYS])
+    buffers = int(tables.levels[1, tab.LEVEL_INSTANCES]) if translation[tab.TRANSLATION_EARLY] > 0 else 1
+    dram_int[DI_PAGE_WAYS] = min(ways, entries) if ways > 0 else entries
+    dram_int[DI_PAGE_SETS] = entries // dram_int[DI_PAGE_WAYS] if entries > 0 else 0
+    dram_int[DI_WALK] = servers.take(buffers, translation[tab.TRANSLATION_INTERVAL] if entries > 0 else 0)
     launch = np.zeros(LAUNCH_COLUMNS, np.int64)
     launch[[L_WORKGROUPS, L_WAVES, L_PER_UNIT, L_THREADS]] = geometry
     launch[L_PRIVATE], launch[L_PIPES] = program.private_bytes, len(tables.pipes)
@@ -209,4 +219,5 @@ def prepare(
         index_params=_padded(policies.index_params), victim_params=_padded(policies.victim_params),
         address_params=floats(policies.address_params),
     )  # fmt: skip
-    return core, paths, {"servers": servers.count, "lines": lines, "channels": channels, "tokens": max(program.tokens, 1)}
+    pages = buffers * int(dram_int[DI_PAGE_SETS] * dram_int[DI_PAGE_WAYS])
+    return core, paths, {"pages": pages, "servers": servers.count, "lines": lines, "channels": channels, "tokens": max(program.tokens, 1)}

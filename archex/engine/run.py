@@ -29,6 +29,7 @@ from archex.engine.local_memory import local_access
 from archex.engine.memory_path import read_line, write_line
 from archex.engine.policies import ARGUMENTS, RESULTS, Policies, PolicyError, function_type, functions_of, name_of, raised_by
 from archex.engine.prepare import prepare
+from archex.engine.servers import BACKLOG, LAST
 from archex.engine.state import (
     DIRTY_SHIFT,
     FAULT,
@@ -36,8 +37,12 @@ from archex.engine.state import (
     FREED,
     G_LIVE,
     G_WORKGROUP,
+    I_INSTANCES,
+    I_PORT_WRITE,
+    I_SECTOR,
     I_WAYS,
     I_WHOLE,
+    I_WRITE,
     L_WAVES,
     LAST_END,
     LIVE,
@@ -48,6 +53,7 @@ from archex.engine.state import (
     NOW,
     QUEUE_HEAD,
     QUEUE_TAIL,
+    SECTOR_MASK,
     STARVED,
     STOP_INSTRUCTIONS,
     STOP_WORKGROUPS,
@@ -204,12 +210,33 @@ class Engine:
         return max(ended, self.now) if self.running or self.not_started else ended
 
     def cycles(self) -> int:
-        """Cycles of the launch as a counter in hardware has them, start and drain included."""
-        return self.last_end() + int(self.core.device[tab.DRAIN_CYCLES])
+        """Cycles of the launch as a counter in hardware has them, start, drain and write-back included."""
+        return self.last_end() + self.write_back_cycles() + int(self.core.device[tab.DRAIN_CYCLES])
+
+    def write_back_cycles(self) -> int:
+        """Cycles until what the second levels hold for memory alone is below them, where there are several: nothing keeps them alike,
+        so others see a launch's results only from the level they share."""
+        levels = self.paths.levels_int
+        row = levels[1]
+        if row[I_INSTANCES] == 1 or row[I_WRITE] != tab.WRITE_BACK or len(levels) < 3 or levels[2, I_PORT_WRITE] < 0:
+            return 0
+        tags, _, status = level_cells(row, self.memory.cells)
+        dirty = np.where(tags != -1, (status >> DIRTY_SHIFT) & SECTOR_MASK, 0).reshape(int(row[I_INSTANCES]), -1)
+        sectors = np.bitwise_count(dirty).sum(1)
+        first = int(levels[2, I_PORT_WRITE])
+        servers = self.memory.servers[first : first + len(sectors)]
+        waiting = np.maximum(servers[:, BACKLOG] - (self.last_end() - servers[:, LAST]), 0.0)
+        return int((waiting + sectors * row[I_SECTOR] / self.paths.levels[2, tab.LEVEL_PORT_WRITE]).max())
 
     def resident(self) -> int:
         """Waves resident now."""
         return int((self.state.waves[:, W_GROUP] >= 0).sum())
+
+    def displace(self, level: int, dirty: float) -> None:
+        """Let a cache level hold nobody's lines only, as if much more than it holds had passed through."""
+        tags, _, _ = level_cells(self.paths.levels_int[level], self.memory.cells)
+        tags[:] = -1
+        self.fill(level, 1.0, dirty)
 
     def fill(self, level: int, filled: float, dirty: float) -> None:
         """Give the empty ways of a cache level lines of nobody's, a share of them dirty: the state a long launch has reached.

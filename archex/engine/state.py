@@ -220,7 +220,10 @@ DI_ACCESS = 4
 DI_BATCH = 5
 DI_CHANNELS = 6
 DI_CHUNK = 7
-DI_COLUMNS = 8
+DI_PAGE_SETS = 8  # of a translation buffer
+DI_PAGE_WAYS = 9
+DI_WALK = 10  # first walker's server, -1 unlimited
+DI_COLUMNS = 12
 
 
 L_WORKGROUPS = 0
@@ -287,7 +290,7 @@ class Memory(NamedTuple):
     stores: np.ndarray  # float64[units, outstanding stores]
     rows: np.ndarray  # int64[channels, banks]: open row
     writes: np.ndarray  # int64[channels]: writes waiting for a batch
-    pages: np.ndarray  # int64[entries]
+    pages: np.ndarray  # int64[buffers x entries, 3], see `translation`
     set_state: np.ndarray  # int64[levels, words]
     lines: np.ndarray  # of the access at hand: line numbers
     sectors: np.ndarray  # ... sectors wanted

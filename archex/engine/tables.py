@@ -127,7 +127,9 @@ LEVEL_FETCH_SECTORS = 35  # sectors at least fetched from below on a miss, align
 LEVEL_PENDING_WRITES = 36  # second level: written lines a compute unit can have on their way here before its port stalls; 0 unlimited
 LEVEL_PRIVATE_BACK = 37  # vector cache: 1: private stores stay here until evicted (write-back), 0: they are written through
 LEVEL_SPREAD = 38  # latency differs by up to this much, either way, between a compute unit and a slice (distance on the chip)
-LEVEL_COLUMNS = 40
+LEVEL_PORT_SHARED = 39  # 1: reads and writes share the port's LEVEL_PORT_READ
+LEVEL_RETURN_BYTES = 40  # vector cache: bytes a cycle into registers, all lanes' words together; 0 unlimited
+LEVEL_COLUMNS = 42
 WRITE_THROUGH = 0  # no allocation
 WRITE_BACK = 1  # allocates without fetching whole sectors
 WRITE_THROUGH_ALLOCATE = 2
@@ -151,7 +153,10 @@ DRAM_COLUMNS = 12
 TRANSLATION_ENTRIES = 0
 TRANSLATION_PAGE = 1  # bytes
 TRANSLATION_MISS = 2  # cycles added
-TRANSLATION_COLUMNS = 4
+TRANSLATION_INTERVAL = 3  # cycles between two walks of one buffer; 0 unlimited
+TRANSLATION_EARLY = 4  # 1: looked up by requests to the second level, a buffer for each instance of it; 0: by reads of memory
+TRANSLATION_WAYS = 5  # entries of a set; 0: all of them
+TRANSLATION_COLUMNS = 6
 
 
 class DeviceTables(NamedTuple):

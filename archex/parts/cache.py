@@ -35,11 +35,12 @@ class CacheSpec:
     partitions: int = number("count", "partitions of an instance; each line has its home in one", low=1, high=16, default=1)
     far_extra: Duration = number("duration", "latency added when only the far partition has the line", default=Duration(0, "cycles"))
     spread: Duration = number(
-        "duration", "slices lie nearer and farther: latency of a unit and slice is this much shorter to longer", default=Duration(0, "cycles")
+        "duration", "slices lie nearer and farther: the latency is up to so much shorter or longer", default=Duration(0, "cycles")
     )
     copy_near: bool = flag("a far line that is read is copied into the near partition", default=False)
     port_read: Rate | None = number("rate", "data to one cache (or compute unit) above; none: no limit", default=None)
     port_write: Rate | None = number("rate", "data from one cache (or compute unit) above; none: no limit", default=None)
+    port_shared: bool = flag("reads and writes share the rate `port_read` of that port", default=False)
     replacement: object = policy("replacement", "decides which line of a set goes")
     index: object = policy("set_index", "decides in which set a line lies")
     slice_hash: bool = flag("slices are chosen by a hash of the line's address, not by its low bits", default=True)
