@@ -19,6 +19,7 @@ from typing import Any
 
 from archex import sampling
 from archex.assembly import Device
+from archex.base.errors import UnsupportedError
 from archex.base.options import Options
 from archex.describe import Occupancy
 from archex.describe.occupancy import occupancy
@@ -86,6 +87,8 @@ def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     function = unroll(_load(launch.ptx, launch.entry), device.instruction_set)
     most = device.spec["register_file"].most
     budget = launch.registers(device.spec.slots["instruction_set"].name, min(function.max_registers or MOST_REGISTERS, most))
+    if budget > most:
+        raise UnsupportedError(f"{budget} registers a thread: the device has {most}")
     return function, lower(function, device.instruction_set, device.timings, budget)
 
 

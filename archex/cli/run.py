@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from archex.cli.progress import Reporter
-from archex.reports.launches import launches, summary
+from archex.reports.launches import failures, launches, summary
 from archex.reports.text import console
 from archex.sweeps import flags
 from archex.sweeps.plan import plan
@@ -22,8 +22,8 @@ def main(arguments: Sequence[str], steps: Steps | None = None) -> int:
     result = execute(asked, steps or Steps(), ["archex", "run", *arguments])
     out = console()
     out.print(launches(result.rows))
-    for note in result.notes:
-        out.print(note)
+    for line in (*failures(result.rows), *result.notes):
+        out.print(line)
     out.print(f"{summary(result.rows)}, in {result.path}")
     return failed(result)
 

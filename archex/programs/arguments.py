@@ -63,25 +63,30 @@ def check_extents(function: Function, launch: LaunchLike) -> None:
     """Raise what the source promises and the launch breaks."""
     for name, extent in (("grid", launch.grid), ("block", launch.block)):
         if any(size < 1 for size in extent):
-            raise ProgramError(f"{name} is {list(extent)}: every extent must be at least 1", function.source)
+            raise _at(function, f"{name} is {list(extent)}: every extent must be at least 1")
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     if function.required_threads and tuple(function.required_threads) != tuple(launch.block):
-        raise ProgramError(f"block is {list(launch.block)}, `{function.name}` requires {list(function.required_threads)}", function.source)
+        raise _at(function, f"block is {list(launch.block)}, `{function.name}` requires {list(function.required_threads)}")
     if function.max_threads and threads > function.max_threads:
-        raise ProgramError(f"block has {threads} threads, `{function.name}` allows {function.max_threads}", function.source)
+        raise _at(function, f"block has {threads} threads, `{function.name}` allows {function.max_threads}")
+
+
+def _at(function: Function, text: str) -> ProgramError:
+    """An error of a launch, at the line of the entry."""
+    return ProgramError(text, function.source, function.line)
 
 
 def parameter_block(function: Function, launch: LaunchLike, addresses: Mapping[str, int]) -> bytes:
     """The parameter space of `function`."""
     given, wanted = launch.arguments, function.parameters
     if len(given) != len(wanted):
-        raise ProgramError(f"`{function.name}` takes {len(wanted)} arguments, the launch gives {len(given)}", function.source)
+        raise _at(function, f"`{function.name}` takes {len(wanted)} arguments, the launch gives {len(given)}")
     block = bytearray(max((p.offset + p.size for p in wanted), default=0))
     for index, (argument, parameter) in enumerate(zip(given, wanted, strict=True)):
         data = argument.encode(addresses)
         if len(data) != parameter.size:
             text = f"argument {index} ({argument.kind}) has {len(data)} bytes, parameter `{parameter.name}` has {parameter.size}"
-            raise ProgramError(text, function.source)
+            raise _at(function, text)
         block[parameter.offset : parameter.offset + parameter.size] = data
     return bytes(block)
 

@@ -32,7 +32,7 @@ def load_function(path: str | Path, entry: str = "", clean: bool = True) -> Func
 def build_function(module: Module, entry: str = "") -> Function:
     """Build one entry of a parsed module."""
     routine = _entry(module, entry)
-    function = Function(routine.name, source=module.file)
+    function = Function(routine.name, source=module.file, line=routine.line)
     _promises(routine, function)
     function.parameters = _parameters(routine)
     output = Output(function, module, Layout(module, routine, function), module.file)

@@ -154,6 +154,7 @@ class Function:
     local_bytes: static workgroup memory; private_bytes: a thread's declared private memory.
     Workgroup variables lie from offset 0 of the local space, then dynamic memory (extern arrays) behind them.
     max_threads, required_threads, min_groups, max_registers, required_cluster: what the source promises or asks for.
+    source, line: the file, and where in it the entry begins.
     """
 
     name: str
@@ -170,6 +171,7 @@ class Function:
     max_registers: int | None = None
     required_cluster: tuple[int, int, int] | None = None
     source: str = ""
+    line: int = 0
 
     def new_register(self, dtype: str, name: str = "") -> Register:
         self.register_dtypes.append(dtype)

@@ -30,9 +30,28 @@ def launches(rows: Sequence[dict[str, Any]]) -> Table:
         if row["status"] == "ok":
             rest = [count(row["cycles"]), time(row["time_ns"]), limiter(row), occupancy(row), achieved(row)]
         else:
-            rest = [NOTHING, NOTHING, f"{row['status']}: {row['error'] or ''}", NOTHING, NOTHING]
+            rest = [NOTHING, NOTHING, row["status"], NOTHING, NOTHING]
         lines.append([*launch, *rest])
     return table("", columns, lines)
+
+
+def failures(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Why rows have no result: a line a reason, with the launches (and designs, if there are several) that it holds for."""
+    known = labels(rows)
+    found: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for row in rows:
+        if row["status"] != "ok":
+            launches_of, designs_of = found.setdefault((row["status"], row["error"] or "no reason given"), ({}, {}))
+            launches_of[row["launch"]] = designs_of[known[row["device"] or "", row["overrides"] or ""]] = None
+    several = len(known) > 1
+    return [
+        f"{_listed(list(launches_of))}{f' on {_listed(list(designs_of))}' if several else ''}: {status}: {why}"
+        for (status, why), (launches_of, designs_of) in found.items()
+    ]
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def limiter(row: dict[str, Any]) -> str:
