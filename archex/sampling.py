@@ -30,6 +30,10 @@ COUNTED = (4, 16, 64)
 AGREE = 0.002
 #: Work counted (wave-instructions) after which no more workgroups are added.
 COUNT_MOST = 40_000_000
+#: Generations of workgroups after which their ends have drifted apart, so that the last one is no longer apart from the others ...
+UNSETTLED = 20
+#: ... and the spread of their work (standard deviation over mean) up to which they end together at all.
+ALIKE = 0.05
 #: Share of the simulated instructions by which caches are brought to their steady state.
 SETTLED = 0.3
 #: Share of a window's instructions after which its rate is taken.
@@ -101,6 +105,17 @@ def plan(work: Work, resident: int, whole: bool) -> Plan:
         last = work.workgroups - (kept - first)
         return Plan("cut", np.concatenate([everything[:first], everything[last:]]), 0, first)
     return Plan("window", everything, min(MOST, max(LEAST, int(work.total))), work.workgroups)
+
+
+def left_over(work: Work, resident: int, plan: Plan) -> int:
+    """Workgroups of a last generation that does not fill the device, where that matters and a window can't show it; else 0.
+
+    Resident workgroups of one size end together, so the last few run by themselves: they take a generation's latencies with little of its
+    throughput.
+    """
+    if plan.kind != "window" or work.workgroups <= resident or work.workgroups > UNSETTLED * resident or work.spread > ALIKE:
+        return 0
+    return work.workgroups % resident
 
 
 @attrs.frozen

@@ -72,7 +72,13 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None) ->
     outcome = Outcome(launch, machine, held, plan, work, resident, assumed=tuple(source.assumed))
     engine = assembled(device, machine, launch, held, len(plan.order), source, caches)
     driver = Driver(engine, source, plan.order, launch.ptx.name)
-    _advance(driver, plan, work, outcome, device)
+    tail = sampling.left_over(work, resident, plan)
+    _advance(driver, plan, work, outcome, device, tail)
+    if tail:
+        source = TraceSource(program, launch, device.wave_width, tail * held.waves_per_workgroup, seed=options.seed)
+        last = Driver(assembled(device, machine, launch, held, tail, source, engine.memory), source, plan.order[-tail:], launch.ptx.name)
+        outcome.cycles += _last_generation(last, tail * work.mean, device)
+        outcome.simulated += last.instructions
     outcome.compile_seconds = compiled - began
     outcome.trace_seconds = driver.trace_seconds + counted - compiled
     outcome.simulate_seconds = time.perf_counter() - counted - driver.trace_seconds
@@ -104,8 +110,20 @@ def assembled(
     return Engine(device.tables_for(held), device.policies, tables, geometry, source, caches, log)
 
 
-def _advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device) -> None:
-    """Run what the plan says and give the rest its time."""
+def _last_generation(driver: Driver, instructions: float, device: Device) -> float:
+    """Cycles that the workgroups left over take by themselves, behind those before them."""
+    from archex.engine import tables as t
+
+    ended = driver.run(instructions, sampling.LEAST)
+    cycles = driver.engine.cycles() - float(device.tables.device[[t.LAUNCH_CYCLES, t.DRAIN_CYCLES]].sum())
+    if ended:
+        return cycles
+    done = driver.instructions
+    return cycles + max(instructions - done, 0.0) / sampling.steady(driver.samples, sampling.LATER * done, done).rate
+
+
+def _advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device, tail: int) -> None:
+    """Run what the plan says and give the rest its time, but for the `tail` last workgroups."""
     engine = driver.engine
     expected = work.mean * len(plan.order)
     generation = outcome.resident * work.mean
@@ -132,12 +150,12 @@ def _advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: 
         stretch = sampling.steady(driver.samples, sampling.LATER * done, done)
     rest = max(work.total - done, 0.0)
     counters = {name: value + more for (name, value), more in zip(engine.counters().items(), stretch.counted(rest).values(), strict=True)}
-    cycles = engine.cycles() + rest / stretch.rate
+    cycles = engine.cycles() + max(rest - tail * work.mean, 0.0) / stretch.rate
     outcome.finish(cycles, counters, done, done + rest, stretch.doubt * rest / stretch.rate / cycles)
 
 
 def _fill(engine: Engine, device: Device, before: sampling.Sample, counters: dict[str, int], work: sampling.Work) -> None:
-    """Fill the cache levels that the launch overflows, as dirty as the last generation's traffic: over a whole one loads and stores balance."""
+    """Fill the cache levels that the launch overflows, as dirty as the last generation's traffic: over one, loads and stores balance."""
     grown = {name: value - before.counters[name] for name, value in counters.items()}
     written, missed = grown["l2_write_sectors"], grown["l2_lookups"] - grown["l2_hits"]
     moved = (written + missed) * work.total / max(grown["wave_instructions"], 1)
