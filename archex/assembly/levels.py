@@ -68,6 +68,7 @@ def _shared_cache(row: np.ndarray, cache: Any, clock: float, own: float | None) 
     row[t.LEVEL_READ_SECTOR] = cache.read_sector * scale
     row[t.LEVEL_WRITE_BASE] = cache.write_base * scale
     row[t.LEVEL_WRITE_SECTOR] = cache.write_sector * scale
+    row[t.LEVEL_FILL_SECTOR] = cache.fill_sector * scale
     row[t.LEVEL_ATOMIC_LEAST] = cache.atomic_least * scale
     row[t.LEVEL_ATOMIC_WORD] = cache.atomic_word * scale
     row[t.LEVEL_ATOMIC_SAME] = cache.atomic_same * scale

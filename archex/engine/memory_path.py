@@ -285,10 +285,11 @@ def read_line(
         home = home_partition(partitions, line)
         near = paths.unit_partition[unit] if partitions > 1 else 0
         atomic = level == 1 and atomic_cost > 0.0
-        near_first = -1
+        near_first, near_server = -1, 0
         hit = False
         if near != home and not atomic:
             near_first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, near, line)
+            near_server = server
             entry = find(memory.cells, near_first, row[I_WAYS], line)
             if entry >= 0:
                 status = settle(memory.cells[entry + 2 * row[I_WAYS]], moment)
@@ -334,9 +335,11 @@ def read_line(
             copies = near != home and not atomic and row[I_COPY] != 0
             memory.cells[entry + 2 * row[I_WAYS]] = status | (COPIED if copies else 0)
             if not hit:
+                wait(memory.servers, server, now, paths.levels[level, tab.LEVEL_FILL_SECTOR] * count(missing))
                 entry_c, mask_c = entry_a, mask_a
                 entry_a, mask_a = entry + 2 * row[I_WAYS], missing
             if copies:
+                wait(memory.servers, near_server, now, paths.levels[level, tab.LEVEL_FILL_SECTOR] * sectors)
                 if near_first <= -2:
                     entry = -2 - near_first
                 else:

@@ -129,6 +129,7 @@ LEVEL_PRIVATE_BACK = 37  # vector cache: 1: private stores stay here until evict
 LEVEL_SPREAD = 38  # latency differs by up to this much, either way, between a compute unit and a slice (distance on the chip)
 LEVEL_PORT_SHARED = 39  # 1: reads and writes share the port's LEVEL_PORT_READ
 LEVEL_RETURN_BYTES = 40  # vector cache: bytes a cycle into registers, all lanes' words together; 0 unlimited
+LEVEL_FILL_SECTOR = 41  # a slice is held so long by each sector that arrives from below (or from the far partition)
 LEVEL_COLUMNS = 42
 WRITE_THROUGH = 0  # no allocation
 WRITE_BACK = 1  # allocates without fetching whole sectors

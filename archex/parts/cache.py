@@ -28,6 +28,7 @@ class CacheSpec:
     read_sector: float = number("cycles", "... and so long for each sector, if that is more", default=0)
     write_base: float = number("cycles", "a slice is held by a write of a line so long", default=0)
     write_sector: float = number("cycles", "... plus so long for each sector", default=0)
+    fill_sector: float = number("cycles", "a slice is held so long by each sector that arrives from below", default=0)
     atomic_least: float = number("cycles", "a slice is held by an atomic on a line at least so long", default=0)
     atomic_word: float = number("cycles", "... and so long for each word, if that is more", default=0)
     atomic_same: float = number("cycles", "... and so long for each lane on one address, if that is more", default=0)
