@@ -120,11 +120,12 @@ def left_over(work: Work, resident: int, plan: Plan) -> int:
 
 @attrs.frozen
 class Sample:
-    """The state at one moment of a run: cycles passed, wave-instructions issued, all counters."""
+    """The state at one moment of a run: cycles passed, wave-instructions issued, all counters, blocks executed in each context slot."""
 
     cycle: float
     instructions: float
     counters: Mapping[str, float] = attrs.field(factory=dict, repr=False)
+    progress: np.ndarray = attrs.field(factory=lambda: np.zeros(0), repr=False, eq=False)
 
 
 @attrs.frozen
@@ -164,6 +165,21 @@ def steady(samples: list[Sample], begin: float, end: float, period: float = 0.0)
     if turns < 2 or middle in (first, last) or rate <= 0.0:
         return Steady(first, last, _UNSURE)
     return Steady(first, last, abs(_rate(middle, last) - _rate(first, middle)) / (2.0 * rate))
+
+
+def last_end(stretch: Steady, progress: np.ndarray, places: np.ndarray, blocks: float) -> float:
+    """Cycles until the last compute unit is through with its workgroups, none of which ended or began during `stretch`.
+
+    progress: blocks executed of each workgroup by now; places: where each runs (-1: not any more); blocks: what each executes in all.
+    """
+    here = places >= 0
+    if not here.any() or len(stretch.first.progress) != len(progress) or len(stretch.last.progress) != len(progress):
+        return 0.0
+    left = np.bincount(places[here], np.maximum(blocks - progress[here], 0.0))
+    moved = np.bincount(places[here], (stretch.last.progress - stretch.first.progress)[here])
+    running = left > 0
+    rate = moved[running] / max(stretch.last.cycle - stretch.first.cycle, 1e-9)
+    return float((left[running] / np.maximum(rate, 1e-9)).max()) if running.any() else 0.0
 
 
 def nearest(samples: list[Sample], instructions: float) -> Sample:

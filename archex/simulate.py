@@ -15,7 +15,11 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Mapping
 from typing import Any
+
+import attrs
+import numpy as np
 
 from archex import sampling
 from archex.assembly import Device
@@ -65,20 +69,28 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None) ->
     source = TraceSource(program, launch, device.wave_width, slots * held.waves_per_workgroup, seed=options.seed)
     compiled = time.perf_counter()
 
-    sizes = machine.block_instructions
-    work = sampling.count(lambda some: source.count(some)[0] @ sizes, workgroups)
+    executed: list[np.ndarray] = []  # blocks of each workgroup counted
+
+    def instructions(some: np.ndarray) -> np.ndarray:
+        counted = source.count(some)[0]
+        executed.append(counted.sum(1))
+        return np.asarray(counted @ machine.block_instructions)
+
+    work = sampling.count(instructions, workgroups)
     counted = time.perf_counter()
     plan = sampling.plan(work, resident, options.sampling == "off")
     outcome = Outcome(launch, machine, held, plan, work, resident, assumed=tuple(source.assumed))
     engine = assembled(device, machine, launch, held, len(plan.order), source, caches)
     driver = Driver(engine, source, plan.order, launch.ptx.name)
     tail = sampling.left_over(work, resident, plan)
-    _advance(driver, plan, work, outcome, device, tail)
+    _advance(driver, plan, work, outcome, device, float(np.concatenate(executed).mean()), tail)
     if tail:
         source = TraceSource(program, launch, device.wave_width, tail * held.waves_per_workgroup, seed=options.seed)
         last = Driver(assembled(device, machine, launch, held, tail, source, engine.memory), source, plan.order[-tail:], launch.ptx.name)
         outcome.cycles += _last_generation(last, tail * work.mean, device)
         outcome.simulated += last.instructions
+    if plan.kind != "whole":
+        _leave(engine, device, outcome)
     outcome.compile_seconds = compiled - began
     outcome.trace_seconds = driver.trace_seconds + counted - compiled
     outcome.simulate_seconds = time.perf_counter() - counted - driver.trace_seconds
@@ -95,7 +107,12 @@ def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     budget = launch.registers(device.spec.slots["instruction_set"].name, min(function.max_registers or MOST_REGISTERS, most))
     if budget > most:
         raise UnsupportedError(f"{budget} registers a thread: the device has {most}")
-    return function, lower(function, device.instruction_set, device.timings, budget)
+    least = device.instruction_set.budget_least
+    if budget >= least or isinstance(launch.register_counts, Mapping):
+        return function, lower(function, device.instruction_set, device.timings, budget)
+    # The number is of another assembler. This one takes what it wants within its own limit, and that is what a wave then holds.
+    machine = lower(function, device.instruction_set, device.timings, least)
+    return function, attrs.evolve(machine, registers_per_thread=max(budget, min(machine.demand, least)))
 
 
 def assembled(
@@ -122,8 +139,10 @@ def _last_generation(driver: Driver, instructions: float, device: Device) -> flo
     return cycles + max(instructions - done, 0.0) / sampling.steady(driver.samples, sampling.LATER * done, done).rate
 
 
-def _advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device, tail: int) -> None:
-    """Run what the plan says and give the rest its time, but for the `tail` last workgroups."""
+def _advance(
+    driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device, blocks: float, tail: int
+) -> None:
+    """Run what the plan says and give the rest its time, but for the `tail` last workgroups. `blocks`: basic blocks of a workgroup."""
     engine = driver.engine
     expected = work.mean * len(plan.order)
     generation = outcome.resident * work.mean
@@ -137,7 +156,7 @@ def _advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: 
         if not settled and done >= min(sampling.SETTLED * expected, 1.8 * generation):
             settled = True
             before = sampling.nearest(driver.samples, done - min(0.7 * done, generation))
-            _fill(engine, device, before, counters, work)
+            _fill(engine, device, before, counters, work, outcome.launch)
 
     ended = driver.run(expected, plan.stop, settle)
     done = driver.instructions
@@ -149,25 +168,45 @@ def _advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: 
     else:
         stretch = sampling.steady(driver.samples, sampling.LATER * done, done)
     rest = max(work.total - done, 0.0)
-    counters = {name: value + more for (name, value), more in zip(engine.counters().items(), stretch.counted(rest).values(), strict=True)}
-    cycles = engine.cycles() + max(rest - tail * work.mean, 0.0) / stretch.rate
-    outcome.finish(cycles, counters, done, done + rest, stretch.doubt * rest / stretch.rate / cycles)
+    counters = {name: value + added for (name, value), added in zip(engine.counters().items(), stretch.counted(rest).values(), strict=True)}
+    more = max(rest - tail * work.mean, 0.0) / stretch.rate
+    if plan.kind == "window" and outcome.resident == work.workgroups:
+        # All run at once: the launch ends with the compute unit that has most of them.
+        more = sampling.last_end(stretch, engine.progress(), engine.places(), blocks)
+    cycles = engine.cycles() + more
+    outcome.finish(cycles, counters, done, done + rest, stretch.doubt * more / cycles)
 
 
-def _fill(engine: Engine, device: Device, before: sampling.Sample, counters: dict[str, int], work: sampling.Work) -> None:
+def _fill(
+    engine: Engine, device: Device, before: sampling.Sample, counters: dict[str, int], work: sampling.Work, launch: Launch
+) -> None:
     """Fill the cache levels that the launch overflows, as dirty as the last generation's traffic: over one, loads and stores balance."""
     grown = {name: value - before.counters[name] for name, value in counters.items()}
     written, missed = grown["l2_write_sectors"], grown["l2_lookups"] - grown["l2_hits"]
     moved = (written + missed) * work.total / max(grown["wave_instructions"], 1)
-    for level, (name, capacity, sector) in enumerate(_levels(device), start=1):
-        if moved * sector > capacity:
-            engine.fill(level, 1.0, written / max(written + missed, 1) if name == "l2" else 0.0)
+    for level, (capacity, sector) in enumerate(_levels(device), start=1):
+        if moved * sector > capacity and (level == 1 or _reach(launch) > capacity):
+            engine.fill(level, 1.0, written / max(written + missed, 1))
 
 
-def _levels(device: Device) -> list[tuple[str, float, int]]:
-    """(name, bytes of all instances, bytes a sector) of the cache levels below the vector cache."""
+def _leave(engine: Engine, device: Device, outcome: Outcome) -> None:
+    """Caches after a sampled launch: one whose buffers are larger than a level has left nothing there that it would find again."""
+    counters = engine.counters()
+    written, missed = counters["l2_write_sectors"], counters["l2_lookups"] - counters["l2_hits"]
+    for level, (capacity, _) in enumerate(_levels(device), start=1):
+        if _reach(outcome.launch) > capacity:
+            engine.displace(level, written / max(written + missed, 1))
+
+
+def _reach(launch: Launch) -> int:
+    """Bytes of a launch's buffers."""
+    return sum(buffer.size for buffer in launch.buffers)
+
+
+def _levels(device: Device) -> list[tuple[float, int]]:
+    """(bytes of all instances, bytes a sector) of the cache levels below the vector cache."""
     from archex.engine import tables as t
 
     rows = device.tables.levels[1:]
     size = rows[:, t.LEVEL_INSTANCES] * rows[:, t.LEVEL_SLICES] * rows[:, t.LEVEL_SETS] * rows[:, t.LEVEL_WAYS] * rows[:, t.LEVEL_LINE]
-    return list(zip(device.spec.memory_path[1:-1], size.tolist(), rows[:, t.LEVEL_SECTOR].astype(int).tolist(), strict=True))
+    return list(zip(size.tolist(), rows[:, t.LEVEL_SECTOR].astype(int).tolist(), strict=True))

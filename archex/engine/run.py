@@ -228,6 +228,20 @@ class Engine:
         waiting = np.maximum(servers[:, BACKLOG] - (self.last_end() - servers[:, LAST]), 0.0)
         return int((waiting + sectors * row[I_SECTOR] / self.paths.levels[2, tab.LEVEL_PORT_WRITE]).max())
 
+    def progress(self) -> np.ndarray:
+        """Blocks that the waves of each context slot have executed, all together."""
+        waves = int(self.core.launch[L_WAVES])
+        return np.asarray(self.trace.cursor[: self.slots * waves, lay.BLOCK_HEAD].reshape(self.slots, waves).sum(1))
+
+    def places(self) -> np.ndarray:
+        """The compute unit of the workgroup in each context slot, -1 where none runs."""
+        slots = int(self.core.unit_int[tab.SLOTS] * self.core.unit_int[tab.SCHEDULERS])
+        found = np.full(self.slots, -1)
+        held = self.state.waves[:, W_GROUP]
+        for w in np.flatnonzero(held >= 0):
+            found[held[w]] = w // slots
+        return found
+
     def resident(self) -> int:
         """Waves resident now."""
         return int((self.state.waves[:, W_GROUP] >= 0).sum())
