@@ -65,7 +65,7 @@ class Driver:
 
     def _look(self, cycle: float) -> int:
         counters = self.engine.counters()
-        self.samples.append(Sample(cycle, float(counters["wave_instructions"]), counters, self.engine.progress()))
+        self.samples.append(Sample(cycle, float(counters["wave_instructions"]), counters, self.engine.issued()))
         return counters["wave_instructions"]
 
     def _start(self) -> None:

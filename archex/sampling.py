@@ -22,7 +22,7 @@ WHOLE = 6_000_000
 #: A window holds at least so many wave-instructions ...
 LEAST = 3_000_000
 #: ... and this many resident generations before and after the cut, unless that is more than MOST.
-GENERATIONS_BEFORE = 6
+GENERATIONS_BEFORE = 8
 GENERATIONS_AFTER = 1
 MOST = 16_000_000
 #: Workgroups counted, at first and at most; counting stops once they agree within AGREE (standard deviation over mean).
@@ -120,12 +120,12 @@ def left_over(work: Work, resident: int, plan: Plan) -> int:
 
 @attrs.frozen
 class Sample:
-    """The state at one moment of a run: cycles passed, wave-instructions issued, all counters, blocks executed in each context slot."""
+    """The state at one moment of a run: cycles passed, wave-instructions issued, all counters, what each compute unit has issued."""
 
     cycle: float
     instructions: float
     counters: Mapping[str, float] = attrs.field(factory=dict, repr=False)
-    progress: np.ndarray = attrs.field(factory=lambda: np.zeros(0), repr=False, eq=False)
+    issued: np.ndarray = attrs.field(factory=lambda: np.zeros(0), repr=False, eq=False)
 
 
 @attrs.frozen
@@ -167,19 +167,17 @@ def steady(samples: list[Sample], begin: float, end: float, period: float = 0.0)
     return Steady(first, last, abs(_rate(middle, last) - _rate(first, middle)) / (2.0 * rate))
 
 
-def last_end(stretch: Steady, progress: np.ndarray, places: np.ndarray, blocks: float) -> float:
-    """Cycles until the last compute unit is through with its workgroups, none of which ended or began during `stretch`.
+def last_end(stretch: Steady, issued: np.ndarray, given: np.ndarray) -> float:
+    """Cycles until the last compute unit is through, when each goes on as in `stretch`.
 
-    progress: blocks executed of each workgroup by now; places: where each runs (-1: not any more); blocks: what each executes in all.
+    issued: wave-instructions of each compute unit by now; given: what its workgroups have in all.
     """
-    here = places >= 0
-    if not here.any() or len(stretch.first.progress) != len(progress) or len(stretch.last.progress) != len(progress):
+    left = np.maximum(given - issued, 0.0)
+    moved = stretch.last.issued - stretch.first.issued
+    running = (left > 0) & (moved > 0)
+    if not running.any():
         return 0.0
-    left = np.bincount(places[here], np.maximum(blocks - progress[here], 0.0))
-    moved = np.bincount(places[here], (stretch.last.progress - stretch.first.progress)[here])
-    running = left > 0
-    rate = moved[running] / max(stretch.last.cycle - stretch.first.cycle, 1e-9)
-    return float((left[running] / np.maximum(rate, 1e-9)).max()) if running.any() else 0.0
+    return float((left[running] / moved[running]).max() * (stretch.last.cycle - stretch.first.cycle))
 
 
 def nearest(samples: list[Sample], instructions: float) -> Sample:

@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import attrs
-import numpy as np
 
 from archex import sampling
 from archex.assembly import Device
@@ -49,16 +48,17 @@ def simulate(device: Device, launch: Launch, options: Options) -> dict[str, Any]
     outcomes: list[Outcome] = []
     caches = None
     for step in launch.steps:
-        warm = launch.caches == "warm" or options.repeat > 1
-        for _ in range(1 if warm else 0):
+        again = launch.caches == "warm" or options.repeat > 1
+        # What the run before leaves in caches matters where its buffers fit; far beyond that nothing is left but full caches.
+        if again and _reach(step) <= 2 * max(capacity for capacity, _ in _levels(device)):
             caches, _ = run(device, step, options, caches)
-        caches, outcome = run(device, step, options, caches)
+        caches, outcome = run(device, step, options, caches, again)
         outcomes.append(outcome)
     return columns(device, outcomes, launch.flops, options.repeat)
 
 
-def run(device: Device, launch: Launch, options: Options, caches: Any = None) -> tuple[Any, Outcome]:
-    """One launch: (the caches it leaves, its outcome)."""
+def run(device: Device, launch: Launch, options: Options, caches: Any = None, again: bool = False) -> tuple[Any, Outcome]:
+    """One launch: (the caches it leaves, its outcome). `again`: its program has run just before."""
     began = time.perf_counter()
     program, machine = prepare(device, launch)
     threads = launch.block[0] * launch.block[1] * launch.block[2]
@@ -69,21 +69,17 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None) ->
     source = TraceSource(program, launch, device.wave_width, slots * held.waves_per_workgroup, seed=options.seed)
     compiled = time.perf_counter()
 
-    executed: list[np.ndarray] = []  # blocks of each workgroup counted
-
-    def instructions(some: np.ndarray) -> np.ndarray:
-        counted = source.count(some)[0]
-        executed.append(counted.sum(1))
-        return np.asarray(counted @ machine.block_instructions)
-
-    work = sampling.count(instructions, workgroups)
+    sizes = machine.block_instructions
+    work = sampling.count(lambda some: source.count(some)[0] @ sizes, workgroups)
     counted = time.perf_counter()
     plan = sampling.plan(work, resident, options.sampling == "off")
     outcome = Outcome(launch, machine, held, plan, work, resident, assumed=tuple(source.assumed))
     engine = assembled(device, machine, launch, held, len(plan.order), source, caches)
+    if again:
+        engine.keep_code()
     driver = Driver(engine, source, plan.order, launch.ptx.name)
     tail = sampling.left_over(work, resident, plan)
-    _advance(driver, plan, work, outcome, device, float(np.concatenate(executed).mean()), tail)
+    _advance(driver, plan, work, outcome, device, tail)
     if tail:
         source = TraceSource(program, launch, device.wave_width, tail * held.waves_per_workgroup, seed=options.seed)
         last = Driver(assembled(device, machine, launch, held, tail, source, engine.memory), source, plan.order[-tail:], launch.ptx.name)
@@ -140,9 +136,9 @@ def _last_generation(driver: Driver, instructions: float, device: Device) -> flo
 
 
 def _advance(
-    driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device, blocks: float, tail: int
+    driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device, tail: int
 ) -> None:
-    """Run what the plan says and give the rest its time, but for the `tail` last workgroups. `blocks`: basic blocks of a workgroup."""
+    """Run what the plan says and give the rest its time, but for the `tail` last workgroups."""
     engine = driver.engine
     expected = work.mean * len(plan.order)
     generation = outcome.resident * work.mean
@@ -164,7 +160,7 @@ def _advance(
         outcome.finish(engine.cycles(), engine.counters(), done, done, 0.0)
         return
     if plan.kind == "cut":
-        stretch = sampling.steady(driver.samples, 1.5 * generation, plan.skipped_after * work.mean - 0.2 * generation, generation)
+        stretch = sampling.steady(driver.samples, 2.6 * generation, plan.skipped_after * work.mean - 0.2 * generation, generation)
     else:
         stretch = sampling.steady(driver.samples, sampling.LATER * done, done)
     rest = max(work.total - done, 0.0)
@@ -172,7 +168,7 @@ def _advance(
     more = max(rest - tail * work.mean, 0.0) / stretch.rate
     if plan.kind == "window" and outcome.resident == work.workgroups:
         # All run at once: the launch ends with the compute unit that has most of them.
-        more = sampling.last_end(stretch, engine.progress(), engine.places(), blocks)
+        more = sampling.last_end(stretch, engine.issued(), engine.started() * work.mean)
     cycles = engine.cycles() + more
     outcome.finish(cycles, counters, done, done + rest, stretch.doubt * more / cycles)
 

@@ -35,6 +35,7 @@ from archex.engine.state import (
     S_WAKE,
     STARVED,
     TOKEN_SHIFT,
+    U_ISSUED,
     W_ASYNC,
     W_BARRIER,
     W_BUSY,
@@ -191,6 +192,7 @@ def issue(
     if entry >= 0:
         charge_entry(state, entry)
     state.counters[_INSTRUCTIONS] += 1
+    state.units[unit, U_ISSUED] += 1
     state.counters[_LANES] += wave[W_LANES]
     wave[W_PREVIOUS] = now
     wave[W_HOLD] = now + max(core.unit_int[tab.ISSUE_PERIOD], core.unit_int[tab.WAVE_INTERVAL])

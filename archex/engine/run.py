@@ -57,6 +57,10 @@ from archex.engine.state import (
     STARVED,
     STOP_INSTRUCTIONS,
     STOP_WORKGROUPS,
+    U_ISSUED,
+    U_MIDDLE,
+    U_NEAR,
+    U_ROOM_HEAD,
     W_GROUP,
     Memory,
 )
@@ -228,19 +232,21 @@ class Engine:
         waiting = np.maximum(servers[:, BACKLOG] - (self.last_end() - servers[:, LAST]), 0.0)
         return int((waiting + sectors * row[I_SECTOR] / self.paths.levels[2, tab.LEVEL_PORT_WRITE]).max())
 
-    def progress(self) -> np.ndarray:
-        """Blocks that the waves of each context slot have executed, all together."""
-        waves = int(self.core.launch[L_WAVES])
-        return np.asarray(self.trace.cursor[: self.slots * waves, lay.BLOCK_HEAD].reshape(self.slots, waves).sum(1))
+    def issued(self) -> np.ndarray:
+        """Wave-instructions that each compute unit has issued."""
+        return self.state.units[:, U_ISSUED].copy()
 
-    def places(self) -> np.ndarray:
-        """The compute unit of the workgroup in each context slot, -1 where none runs."""
-        slots = int(self.core.unit_int[tab.SLOTS] * self.core.unit_int[tab.SCHEDULERS])
-        found = np.full(self.slots, -1)
-        held = self.state.waves[:, W_GROUP]
-        for w in np.flatnonzero(held >= 0):
-            found[held[w]] = w // slots
-        return found
+    def started(self) -> np.ndarray:
+        """Workgroups that each compute unit has started."""
+        return self.state.units[:, U_ROOM_HEAD].copy()
+
+    def keep_code(self) -> None:
+        """Begin with the program in every instruction cache, as a launch of it before has left it."""
+        state = self.state
+        lines = state.near_order.shape[1]
+        for order, column in ((state.near_order, U_NEAR), (state.middle_order, U_MIDDLE)):
+            order[:] = np.arange(1, lines + 1)
+            state.units[:, column] = lines
 
     def resident(self) -> int:
         """Waves resident now."""

@@ -84,6 +84,7 @@ U_PENDING = 9  # misses outstanding at U_PENDING_TIME
 U_PENDING_TIME = 10  # bucket of `pending` reached
 U_STORES = 11  # position in its ring of outstanding stores
 U_FAR_LINE = 12  # furthest instruction line fetched so far
+U_ISSUED = 13  # wave-instructions issued
 UNIT_COLUMNS = 16
 
 # --- groups[s]: a workgroup in context slot s
