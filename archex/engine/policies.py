@@ -164,7 +164,8 @@ def compile_policy(function: Callable[..., int], kind: str) -> Any:
         try:
             result = numba.njit(signature(kind), error_model="numpy")(plain)
         except numba.core.errors.NumbaError as error:
-            first = next((line for line in str(error).splitlines() if line.strip()), "")
+            said = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("Failed in ")]
+            first = said[0] if said else type(error).__name__
             raise PolicyError(kind, name, f"does not compile: {first} (it must return {RESULTS[kind]})") from error
         _compiled[key] = result
     return _compiled[key]
