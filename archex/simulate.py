@@ -25,7 +25,7 @@ from archex.assembly import Device
 from archex.base.errors import UnsupportedError
 from archex.base.options import Options
 from archex.describe import Occupancy
-from archex.describe.occupancy import occupancy
+from archex.describe.occupancy import occupancy, registers_that_fit
 from archex.driver import Driver
 from archex.engine.run import Engine
 from archex.engine.tables import Geometry, ProgramTables
@@ -100,7 +100,8 @@ def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     """A program as the device's instruction set shapes it, which is what is executed, and its machine code under the launch's budget."""
     function = unroll(_load(launch.ptx, launch.entry), device.instruction_set)
     most = device.spec["register_file"].most
-    budget = launch.registers(device.spec.slots["instruction_set"].name, min(function.max_registers or MOST_REGISTERS, most))
+    room = registers_that_fit(device.spec, launch.block[0] * launch.block[1] * launch.block[2])
+    budget = launch.registers(device.spec.slots["instruction_set"].name, min(function.max_registers or MOST_REGISTERS, most, room))
     if budget > most:
         raise UnsupportedError(f"{budget} registers a thread: the device has {most}")
     least = device.instruction_set.budget_least

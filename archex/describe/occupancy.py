@@ -41,6 +41,14 @@ def occupancy(device: DeviceSpec, threads: int, registers: int, local_bytes: int
     return residence(device["compute_unit"], device["register_file"], device["local_memory"], threads, registers, local_bytes, accumulators)
 
 
+def registers_that_fit(device: DeviceSpec, threads: int) -> int:
+    """The most registers a thread may have for a workgroup of `threads` to fit on a compute unit."""
+    unit, file = device["compute_unit"], device["register_file"]
+    waves = max(-(-threads // unit.wave_width), 1)
+    each = file.size // unit.schedulers // -(-waves // unit.schedulers) // (unit.wave_width * _REGISTER_BYTES)
+    return int(each // file.granule * file.granule)
+
+
 def residence(
     unit: ComputeUnitSpec, file: RegisterFileSpec, local: LocalMemorySpec, threads: int, registers: int, local_bytes: int, accumulators: int
 ) -> Occupancy:

@@ -41,10 +41,11 @@ class Settings:
 
 
 def split(config: dict[str, Any]) -> tuple[Settings | None, dict[str, Any], list[Problem]]:
-    """The settings (None if a value is wrong), the device's config, the problems."""
+    """The settings (None if it is unclear which launches are meant), the device's config, the problems."""
     problems: list[Problem] = []
     device = {key: value for key, value in config.items() if key not in KEYS}
     suite = _suite(config.get("suite"), problems)
+    unclear = bool(problems)
     options = Options(
         _one_of("sampling", "off" if config.get("sampling") is False else config.get("sampling"), SAMPLING, problems),
         _whole("repeat", config.get("repeat"), 1, problems),
@@ -58,7 +59,7 @@ def split(config: dict[str, Any]) -> tuple[Settings | None, dict[str, Any], list
         _one_of("retry", config.get("retry") or "none", RETRY, problems),
         None if workers is None else _whole("workers", workers, 1, problems),
     )
-    return (None if problems else settings), device, problems
+    return (None if unclear else settings), device, problems
 
 
 def _suite(found: Any, problems: list[Problem]) -> Suite:
