@@ -116,6 +116,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
         stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
         writes=ints(sizes["channels"]), pages=ints(max(sizes["pages"], 1), 3, value=-1),
         set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
+        firsts=ints(512), spots=ints(512),
         times=np.zeros(512), weights=ints(512), words=ints(512), addresses=ints(64), scratch=ints(SCRATCH),
         memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1),
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """One cache level: where a line lives, whether it is there, which line leaves.
 
-In: level, instance, partition, line number. Out: positions in the flat array `cells` of `state.Memory`. All levels lie behind
+In: level, instance, partition, line number. Out: positions in the flat array `cells` of `state.Memory`; a line's spot is found once, by
+divisions, and its set in each partition from that. All levels lie behind
 one another; a set is `ways` tags, then as many counts of last use, then as many words of status, so that the host finds them
 close together: entry e has its tag at e, its last use at e + ways, its status at e + 2 x ways.
 """
@@ -10,13 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from archex.base.jit import jit_bare as jit
-from archex.engine.bits import mix
+from archex.engine.bits import EIGHT, highest, mix, same
 from archex.engine.bundle import whole
 from archex.engine.policies import SetView
 from archex.engine.state import (
     DIRTY_SHIFT,
     FAULT,
     FAULT_VALUE,
+    HOME_SHIFT,
     I_BASE,
     I_FEEDBACK,
     I_HASHED,
@@ -27,6 +29,7 @@ from archex.engine.state import (
     I_STRIDE,
     I_WAYS,
     SECTOR_MASK,
+    SLICE_SHIFT,
     USES,
 )
 
@@ -35,22 +38,17 @@ FAULT_PICK_VICTIM = 3
 
 
 @jit
-def home_partition(partitions: int, line: int) -> int:
-    """The partition a line belongs to: neighbours alternate, in an order that changes from group to group."""
-    if partitions == 1:
-        return 0
-    group = line // partitions
-    return (line - group * partitions + mix(group)) % partitions
+def spot_of(levels_int: Any, index_params: Any, set_index: Any, scalars: Any, level: int, line: int) -> int:
+    """A line's spot, the same in every instance and partition: home partition, slice and set, packed.
 
-
-@jit
-def locate(
-    levels_int: Any, index_params: Any, set_index: Any, scalars: Any, level: int, instance: int, partition: int, line: int
-) -> tuple[int, int]:
-    """(first entry of the set, slice server). Slices take turns, so that any run of lines spreads evenly; `set_index` picks the set."""
+    Neighbours alternate between partitions, in an order that changes from group to group; slices take turns, so that any run of lines
+    spreads evenly; `set_index` picks the set.
+    """
     partitions, slices, sets = levels_int[level, I_PARTITIONS], levels_int[level, I_SLICES], levels_int[level, I_SETS]
-    local = line if partitions == 1 else line // partitions
-    which = 0
+    local, home, which = line, 0, 0
+    if partitions > 1:
+        local = line // partitions
+        home = (line - local * partitions + mix(local)) % partitions
     if slices > 1:
         group = local // slices
         which = local - group * slices
@@ -62,18 +60,35 @@ def locate(
         scalars[FAULT] = FAULT_SET_INDEX
         scalars[FAULT_VALUE] = index
         index = 0
-    unit = (instance * partitions + partition) * slices + which
-    return levels_int[level, I_BASE] + (unit * sets + index) * levels_int[level, I_STRIDE], levels_int[level, I_SERVER] + unit
+    return (home << HOME_SHIFT) | (which << SLICE_SHIFT) | index
+
+
+@jit
+def home_of(spot: int) -> int:
+    """The partition a line belongs to."""
+    return spot >> HOME_SHIFT
+
+
+@jit
+def set_at(levels_int: Any, level: int, instance: int, partition: int, spot: int) -> tuple[int, int]:
+    """(first entry of the set, slice server) of a spot in one partition of one instance."""
+    slices = levels_int[level, I_SLICES]
+    which = (spot >> SLICE_SHIFT) & ((1 << (HOME_SHIFT - SLICE_SHIFT)) - 1)
+    unit = (instance * levels_int[level, I_PARTITIONS] + partition) * slices + which
+    index = spot & ((1 << SLICE_SHIFT) - 1)
+    first = levels_int[level, I_BASE] + (unit * levels_int[level, I_SETS] + index) * levels_int[level, I_STRIDE]
+    return first, levels_int[level, I_SERVER] + unit
 
 
 @jit
 def find(cells: Any, first: int, ways: int, line: int) -> int:
-    """The entry that holds `line`, or -1."""
-    found = -1
-    for entry in range(first, first + ways):
-        if cells[entry] == line:
-            found = entry
-    return found
+    """The entry that holds `line` (the last of several), or -1. A set has room for whole groups of eight words."""
+    start = (ways - 1) & ~(EIGHT - 1)
+    mask = same(cells, first + start, line) & ((1 << (ways - start)) - 1)
+    while mask == 0 and start > 0:
+        start -= EIGHT
+        mask = same(cells, first + start, line)
+    return first + start + highest(mask) if mask != 0 else -1
 
 
 @jit

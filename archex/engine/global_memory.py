@@ -23,6 +23,7 @@ from archex.engine.bundle import segment
 from archex.engine.servers import CLOCK
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_ASYNC, W_CONTEXT, W_RETIRED, W_STORE
 from archex.engine.vector_cache import admit_store, load_lines, store_lines
+from archex.engine.wave import look_ahead_pool
 
 LOCAL_WINDOW = 0x7F00_0000_0000  # generic addresses of local memory
 PRIVATE_WINDOW = 0x7E00_0000_0000
@@ -102,7 +103,9 @@ def atomic_lines(
     for k in range(lines):
         now = start + k * each + stalled
         cost = max(levels[1, tab.LEVEL_ATOMIC_LEAST], same * memory.weights[k], levels[1, tab.LEVEL_ATOMIC_WORD] * memory.words[k])
-        done = links.read_line(paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9))
+        done = links.read_line(
+            paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9), -1
+        )
         if limit > 0:
             stalled += admit_store(memory, unit, now, max(done - now - 0.5 * levels[1, tab.LEVEL_LATENCY], 0.0))
         latest = max(latest, done + stalled + same * (memory.weights[k] - 1))
@@ -136,6 +139,7 @@ def global_access(
         kind = lay.SCATTERED
     elif kind == lay.SCATTERED:
         expand_scattered(memory, trace.pool, context, base, mask, width, 0)
+        look_ahead_pool(trace, context, base + 1)
     elif atomic or core.launch[L_STANDARD] == 0:
         expand_affine(memory, base, stride, mask, width)
     port = core.unit_int[tab.GLOBAL_PORT]

@@ -12,7 +12,7 @@ from typing import Any
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import count, mix
-from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, home_partition, locate, touch
+from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, home_of, set_at, spot_of, touch
 from archex.engine.dram import dram_read, dram_write
 from archex.engine.policies import FILLED_SET, HIT
 from archex.engine.servers import wait
@@ -166,8 +166,9 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
         sectors = count(mask)
         instance = paths.level_instance[level, unit]
         waited = write_ports(paths, memory.servers, unit, level, instance, float(sectors * row[I_SECTOR]), now)
-        partition = home_partition(row[I_PARTITIONS], line)
-        first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, partition, line)
+        spot = spot_of(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, line)
+        partition = home_of(spot)
+        first, server = set_at(paths.levels_int, level, instance, partition, spot)
         cost = paths.levels[level, tab.LEVEL_WRITE_BASE] + paths.levels[level, tab.LEVEL_WRITE_SECTOR] * sectors
         waited += wait(memory.servers, server, now + waited, cost)
         if level == first_level:
@@ -175,16 +176,16 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
         if level == 1:
             memory.counters[_L2_WRITE] += sectors
         entry = find(memory.cells, first, row[I_WAYS], line)
-        note_lookup(memory.counters, level, sectors, sectors)  # a write that allocates needs nothing from below: a hit, as hardware counts it
+        note_lookup(
+            memory.counters, level, sectors, sectors
+        )  # a write that allocates needs nothing from below: a hit, as hardware counts it
         through = row[I_WRITE] != tab.WRITE_BACK
         if entry >= 0:
             status = memory.cells[entry + 2 * row[I_WAYS]]
             if status & COPIED:
                 for other in range(row[I_PARTITIONS]):
                     if other != partition:
-                        copy_first, _ = locate(
-                            paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, other, line
-                        )
+                        copy_first, _ = set_at(paths.levels_int, level, instance, other, spot)
                         copy = find(memory.cells, copy_first, row[I_WAYS], line)
                         if copy >= 0:
                             memory.cells[copy] = -1
@@ -251,9 +252,11 @@ def expect(cells: Any, place: int, mask: int, completion: int) -> None:
 
 @jit
 def read_line(
-    paths: Any, functions: Any, write_line: Any, memory: Any, unit: int, line: int, mask: int, now: float, atomic_cost: float
+    paths: Any, functions: Any, write_line: Any, memory: Any, unit: int, line: int, mask: int, now: float, atomic_cost: float, spot: int
 ) -> float:
     """Completion of a read of sectors the vector cache lacks. With `atomic_cost` > 0 it is an atomic at the second level.
+
+    `spot`: the line's in the second level where it is known, else -1.
 
     An atomic holds the slice for its own cost, always at the line's home, and leaves the sectors dirty.
     """
@@ -282,13 +285,15 @@ def read_line(
         instance = paths.level_instance[level, unit]
         partitions = row[I_PARTITIONS]
         delay += read_ports(paths, memory.servers, unit, level, instance, float(sectors * row[I_SECTOR]), now + delay)
-        home = home_partition(partitions, line)
+        if spot < 0 or level > 1:
+            spot = spot_of(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, line)
+        home = home_of(spot)
         near = paths.unit_partition[unit] if partitions > 1 else 0
         atomic = level == 1 and atomic_cost > 0.0
         near_first, near_server = -1, 0
         hit = False
         if near != home and not atomic:
-            near_first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, near, line)
+            near_first, server = set_at(paths.levels_int, level, instance, near, spot)
             near_server = server
             entry = find(memory.cells, near_first, row[I_WAYS], line)
             if entry >= 0:
@@ -301,7 +306,15 @@ def read_line(
                     delay += wait(memory.servers, server, now + delay, cost)
                     touch(memory.scalars, memory.cells, entry, row[I_WAYS])
                     feedback(
-                        paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, near_first, entry, HIT
+                        paths.levels_int,
+                        functions.note_set,
+                        memory.cells,
+                        memory.set_state,
+                        paths.victim_params,
+                        level,
+                        near_first,
+                        entry,
+                        HIT,
                     )
                     if mask & ~status:
                         arrived = max(arrived, status >> FILL_SHIFT)
@@ -312,7 +325,7 @@ def read_line(
                 memory.counters[_FAR] += sectors
         held = 0
         if not hit:
-            first, server = locate(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, home, line)
+            first, server = set_at(paths.levels_int, level, instance, home, spot)
             cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
             delay += wait(memory.servers, server, now + delay, atomic_cost if atomic else cost)
             extra += distance(paths.levels[level, tab.LEVEL_SPREAD], unit, server)
@@ -328,7 +341,9 @@ def read_line(
             if entry < 0:
                 entry = make_room(paths, functions, write_line, memory, unit, level, first, line, now)
             else:
-                feedback(paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, first, entry, HIT)
+                feedback(
+                    paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, first, entry, HIT
+                )
             touch(memory.scalars, memory.cells, entry, row[I_WAYS])
             if atomic:
                 status |= mask << DIRTY_SHIFT
@@ -370,4 +385,3 @@ def read_line(
     if entry_d >= 0:
         expect(memory.cells, entry_d, mask_d, time)
     return completion
-

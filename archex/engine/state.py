@@ -146,6 +146,8 @@ FLAG_MASK = (1 << FILL_SHIFT) - 1
 PENDING_BUCKETS = 256
 PENDING_GRAIN = 32  # cycles a bucket
 HOST_LINE = 8  # words of a cache line of the host: sets of `cells` start on one
+SLICE_SHIFT = 32  # a spot (see `cache`), packed: home partition, slice, set
+HOME_SHIFT = 48
 MEMO_ROWS = 512
 MEMO_COLUMNS = 6
 
@@ -296,6 +298,8 @@ class Memory(NamedTuple):
     lines: np.ndarray  # of the access at hand: line numbers
     sectors: np.ndarray  # ... sectors wanted
     places: np.ndarray  # ... position in the vector cache, -1 none
+    firsts: np.ndarray  # ... first entry of its set in the vector cache
+    spots: np.ndarray  # ... its spot in the second level, -1 not known
     times: np.ndarray  # ... float64: request, then completion
     weights: np.ndarray  # ... most lanes on one address (atomics)
     words: np.ndarray  # ... distinct words (atomics)

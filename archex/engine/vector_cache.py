@@ -11,7 +11,7 @@ from typing import Any
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import count, prefetch
-from archex.engine.cache import feedback, find, home_partition, locate, touch
+from archex.engine.cache import feedback, find, home_of, set_at, spot_of, touch
 from archex.engine.memory_path import expect, make_room, settle
 from archex.engine.policies import HIT
 from archex.engine.state import (
@@ -78,7 +78,6 @@ def look_up(paths: Any, functions: Any, links: Any, memory: Any, unit: int, line
     rate = levels[0, tab.LEVEL_LINES_PER_CYCLE]
     latency = levels[0, tab.LEVEL_LATENCY]
     ways = levels_int[0, I_WAYS]
-    instance = paths.level_instance[0, unit]
     misses = 0
     for k in range(lines):
         line, want = memory.lines[k], memory.sectors[k]
@@ -90,7 +89,7 @@ def look_up(paths: Any, functions: Any, links: Any, memory: Any, unit: int, line
         if bypass != 0:
             misses += 1
             continue
-        first, _ = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
+        first = memory.firsts[k]
         entry = find(memory.cells, first, ways, line)
         if entry >= 0:
             status = settle(memory.cells[entry + 2 * ways], int(now))
@@ -117,22 +116,34 @@ def look_up(paths: Any, functions: Any, links: Any, memory: Any, unit: int, line
 
 @jit
 def look_ahead(paths: Any, functions: Any, memory: Any, unit: int, lines: int) -> None:
-    """Ask the host for the sets an access will look at, all at once: it waits for them in parallel instead of one by one."""
+    """Find where each line of an access lives, and ask the host for those sets all at once: it waits for them in parallel."""
     levels_int = paths.levels_int
-    same = levels_int[0, I_LINE] == levels_int[1, I_LINE]
-    partitions = levels_int[1, I_PARTITIONS]
-    near = paths.unit_partition[unit] if partitions > 1 else 0
+    second = levels_int[0, I_LINE] == levels_int[1, I_LINE]
+    near = paths.unit_partition[unit] if levels_int[1, I_PARTITIONS] > 1 else 0
+    own, below = paths.level_instance[0, unit], paths.level_instance[1, unit]
+    many = lines > 2
     for k in range(lines):
         line = memory.lines[k]
-        for level in range(2 if same else 1):
-            instance = paths.level_instance[level, unit]
-            home = home_partition(partitions, line) if level > 0 else 0
-            places = 2 if level > 0 and home != near else 1
-            for copy in range(places):
-                part = near if copy > 0 else home
-                first, _ = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, level, instance, part, line)
-                for word in range(0, levels_int[level, I_STRIDE], HOST_LINE):
-                    prefetch(memory.cells, first + word)
+        spot = spot_of(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, line)
+        memory.firsts[k], _ = set_at(levels_int, 0, own, 0, spot)
+        memory.spots[k] = -1
+        if many:
+            ask(levels_int, memory.cells, 0, memory.firsts[k])
+            if second:
+                spot = spot_of(levels_int, paths.index_params, functions.set_index, memory.scalars, 1, line)
+                memory.spots[k] = spot
+                first, _ = set_at(levels_int, 1, below, home_of(spot), spot)
+                ask(levels_int, memory.cells, 1, first)
+                if home_of(spot) != near:
+                    first, _ = set_at(levels_int, 1, below, near, spot)
+                    ask(levels_int, memory.cells, 1, first)
+
+
+@jit
+def ask(levels_int: Any, cells: Any, level: int, first: int) -> None:
+    """Ask the host for a set."""
+    for word in range(0, levels_int[level, I_STRIDE], HOST_LINE):
+        prefetch(cells, first + word)
 
 
 @jit
@@ -140,8 +151,7 @@ def load_lines(
     paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, bypass: int
 ) -> tuple[float, float]:
     """(completion of the last line, cycles the port stalls for a free miss entry)."""
-    if lines > 2:
-        look_ahead(paths, functions, memory, unit, lines)
+    look_ahead(paths, functions, memory, unit, lines)
     ways = paths.levels_int[0, I_WAYS]
     misses = look_up(paths, functions, links, memory, unit, lines, start, bypass)
     stalled = 0.0
@@ -149,8 +159,9 @@ def load_lines(
         for k in range(lines):
             if memory.sectors[k] != 0:
                 memory.times[k] = links.read_line(
-                    paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], memory.times[k], 0.0
-                )
+                    paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], memory.times[k], 0.0,
+                    memory.spots[k],
+                )  # fmt: skip
         limit = int(paths.levels[0, tab.LEVEL_PENDING])
         rate = paths.levels[0, tab.LEVEL_LINES_PER_CYCLE]
         for k in range(lines):
@@ -196,7 +207,8 @@ def store_lines(
     for k in range(lines):
         line, mask = memory.lines[k], memory.sectors[k]
         now = start + k * each + stalled
-        first, _ = locate(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, instance, 0, line)
+        spot = spot_of(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, line)
+        first, _ = set_at(levels_int, 0, instance, 0, spot)
         entry = find(memory.cells, first, ways, line)
         if stay:
             if entry < 0:

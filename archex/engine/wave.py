@@ -10,8 +10,10 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
+from archex.engine.bits import prefetch
 from archex.engine.fetch import fetch_line
 from archex.engine.state import (
+    HOST_LINE,
     L_PIPES,
     S_BRANCH,
     S_NOW,
@@ -44,7 +46,30 @@ from archex.engine.state import (
 ENTERED = 0
 DRY = 1
 OVER = 2
+AHEAD_RECORDS = 16  # records and rows of addresses the host is asked for at a block's entry
+AHEAD_ROWS = 3
 _DIVERGENT = tab.COUNTER_INDEX["divergent_blocks"]
+
+
+@jit
+def look_ahead_pool(trace: Any, context: int, position: int) -> None:
+    """Ask the host for a row of addresses, if it has been written."""
+    if position < trace.cursor[context, lay.POOL_TAIL]:
+        rows, lanes = trace.pool.shape[1], trace.pool.shape[2]
+        first = (context * rows + (position & (rows - 1))) * lanes
+        for lane in range(0, lanes, HOST_LINE):
+            prefetch(trace.pool, first + lane)
+
+
+@jit
+def look_ahead_block(trace: Any, context: int, records: int) -> None:
+    """Ask the host for what a block's memory instructions will read: it was written long ago."""
+    ring = trace.records.shape[1]
+    head = trace.cursor[context, lay.RECORD_HEAD]
+    for k in range(0, min(records, AHEAD_RECORDS), HOST_LINE // lay.RECORD_COLUMNS):
+        prefetch(trace.records, (context * ring + ((head + k) & (ring - 1))) * lay.RECORD_COLUMNS)
+    for k in range(min(records, AHEAD_ROWS)):
+        look_ahead_pool(trace, context, trace.cursor[context, lay.POOL_HEAD] + k)
 
 
 @jit
@@ -104,6 +129,8 @@ def enter_block(core: Any, state: Any, trace: Any, w: int) -> int:
         wave[W_LANES] = lanes
         wave[W_PC] = start
         wave[W_END] = end
+        if core.block_records[block] > 0:
+            look_ahead_block(trace, context, core.block_records[block])
         return ENTERED
 
 
