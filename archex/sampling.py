@@ -20,7 +20,7 @@ import numpy as np
 #: A launch of up to so many wave-instructions is simulated whole.
 WHOLE = 6_000_000
 #: A window holds at least so many wave-instructions ...
-LEAST = 3_000_000
+LEAST = 5_000_000
 #: ... and this many resident generations before and after the cut, unless that is more than MOST.
 GENERATIONS_BEFORE = 8
 GENERATIONS_AFTER = 1
@@ -36,6 +36,8 @@ UNSETTLED = 20
 ALIKE = 0.05
 #: Share of the simulated instructions by which caches are brought to their steady state.
 SETTLED = 0.3
+#: Generations after which resident workgroups no longer do the same thing at the same time.
+CALM = 2.6
 #: Share of a window's instructions after which its rate is taken.
 LATER = 0.5
 #: Doubt of a stretch too short to be halved.

@@ -136,13 +136,13 @@ def _last_generation(driver: Driver, instructions: float, device: Device) -> flo
     return cycles + max(instructions - done, 0.0) / sampling.steady(driver.samples, sampling.LATER * done, done).rate
 
 
-def _advance(
-    driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device, tail: int
-) -> None:
+def _advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device, tail: int) -> None:
     """Run what the plan says and give the rest its time, but for the `tail` last workgroups."""
     engine = driver.engine
     expected = work.mean * len(plan.order)
     generation = outcome.resident * work.mean
+    first = plan.skipped_after * work.mean
+    begin = max(sampling.CALM * generation, (1.0 - sampling.LATER) * first)  # of the steady stretch
     settled = plan.kind == "whole"
 
     def settle() -> None:
@@ -153,7 +153,7 @@ def _advance(
         if not settled and done >= min(sampling.SETTLED * expected, 1.8 * generation):
             settled = True
             before = sampling.nearest(driver.samples, done - min(0.7 * done, generation))
-            _fill(engine, device, before, counters, work, outcome.launch)
+            _fill(engine, device, before, counters, work, outcome.launch, begin)
 
     ended = driver.run(expected, plan.stop, settle)
     done = driver.instructions
@@ -161,7 +161,7 @@ def _advance(
         outcome.finish(engine.cycles(), engine.counters(), done, done, 0.0)
         return
     if plan.kind == "cut":
-        stretch = sampling.steady(driver.samples, 2.6 * generation, plan.skipped_after * work.mean - 0.2 * generation, generation)
+        stretch = sampling.steady(driver.samples, begin, first - 0.2 * generation, generation)
     else:
         stretch = sampling.steady(driver.samples, sampling.LATER * done, done)
     rest = max(work.total - done, 0.0)
@@ -175,14 +175,17 @@ def _advance(
 
 
 def _fill(
-    engine: Engine, device: Device, before: sampling.Sample, counters: dict[str, int], work: sampling.Work, launch: Launch
+    engine: Engine, device: Device, before: sampling.Sample, counters: dict[str, int], work: sampling.Work, launch: Launch, begin: float
 ) -> None:
-    """Fill the cache levels that the launch overflows, as dirty as the last generation's traffic: over one, loads and stores balance."""
+    """Fill the cache levels that the launch overflows, as dirty as the last generation's traffic: over one, loads and stores balance.
+
+    A level that the run fills by itself before `begin` wave-instructions is left alone.
+    """
     grown = {name: value - before.counters[name] for name, value in counters.items()}
     written, missed = grown["l2_write_sectors"], grown["l2_lookups"] - grown["l2_hits"]
     moved = (written + missed) * work.total / max(grown["wave_instructions"], 1)
     for level, (capacity, sector) in enumerate(_levels(device), start=1):
-        if moved * sector > capacity and (level == 1 or _reach(launch) > capacity):
+        if moved * sector * min(begin / work.total, 1.0) < capacity < moved * sector and (level == 1 or _reach(launch) > capacity):
             engine.fill(level, 1.0, written / max(written + missed, 1))
 
 

@@ -290,11 +290,10 @@ def read_line(
         home = home_of(spot)
         near = paths.unit_partition[unit] if partitions > 1 else 0
         atomic = level == 1 and atomic_cost > 0.0
-        near_first, near_server = -1, 0
+        near_first = -1
         hit = False
         if near != home and not atomic:
             near_first, server = set_at(paths.levels_int, level, instance, near, spot)
-            near_server = server
             entry = find(memory.cells, near_first, row[I_WAYS], line)
             if entry >= 0:
                 status = settle(memory.cells[entry + 2 * row[I_WAYS]], moment)
@@ -354,7 +353,6 @@ def read_line(
                 entry_c, mask_c = entry_a, mask_a
                 entry_a, mask_a = entry + 2 * row[I_WAYS], missing
             if copies:
-                wait(memory.servers, near_server, now, paths.levels[level, tab.LEVEL_FILL_SECTOR] * sectors)
                 if near_first <= -2:
                     entry = -2 - near_first
                 else:
