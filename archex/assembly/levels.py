@@ -58,6 +58,7 @@ def _vector_cache(row: np.ndarray, cache: Any) -> None:
     row[t.LEVEL_DATA_EXTRA] = cache.data_extra
     row[t.LEVEL_STORE_LINE_CYCLES] = cache.store_line
     row[t.LEVEL_RETURN_BYTES] = cache.return_width
+    row[t.LEVEL_FILL_SECTOR] = cache.fill_sector
     row[t.LEVEL_HIT_UPDATE] = cache.store_updates
     row[t.LEVEL_PRIVATE_BACK] = cache.private_write == "write_back"
 
@@ -96,6 +97,7 @@ def _fabric(row: np.ndarray, fabric: Any, clock: float) -> None:
         row[column] = _rate(rate, clock, None)
     row[t.LEVEL_PORT_WRITE_LINE] = fabric.port_write_line
     row[t.LEVEL_PENDING_WRITES] = fabric.pending_writes
+    row[t.LEVEL_PARTIAL] = fabric.partial_sector
 
 
 def _rate(rate: Rate | None, clock: float, own: float | None) -> float:

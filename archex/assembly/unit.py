@@ -107,6 +107,7 @@ def local_vector(spec: DeviceSpec) -> np.ndarray:
             t.LOCAL_ATOMIC_LANE: local.atomic_lane,
             t.LOCAL_ATOMIC_EXTRA: local.atomic_extra,
             t.LOCAL_FLOAT_ATOMIC: local.float_atomic,
+            t.LOCAL_COUNTING: local.counts_lanes,
             t.LOCAL_CONFLICT_EXTRA: local.conflict_extra,
         },
     )

@@ -58,6 +58,7 @@ DEVICE_SCOPE = 16  # fence at device scope or wider
 READ_ONLY = 32
 FLOAT_ATOMIC = 64  # an atomic on floating-point values
 COMPARE_AND_SWAP = 128  # an atomic compare-and-swap
+COUNTING = 256  # an atomic that adds one and returns nothing
 
 CLASSES = (
     "integer", "integer_multiply", "float32", "float16", "float64", "special", "convert", "predicate", "move", "branch", "barrier",

@@ -189,6 +189,43 @@ def atomic_weights(memory: Any, width: int, line: int, lines: int) -> None:
 
 
 @jit
+def partial_sectors(
+    memory: Any, kind: int, base: int, stride: int, mask: int, width: int, bytes_of: int, lines: int, line: int, sector: int
+) -> None:
+    """For each line of a store the sectors of which only some bytes are written, into `memory.words`. Scattered: addresses are expanded."""
+    for k in range(lines):
+        memory.words[k] = 0
+        memory.weights[k] = 0
+    if kind == lay.AFFINE and (stride == bytes_of or stride == -bytes_of) and mask == ((1 << width) - 1 if width < 64 else -1):
+        first = base if stride > 0 else base + stride * (width - 1)
+        memory.words[0] += 1 if first % sector else 0
+        memory.words[lines - 1] += 1 if (first + width * bytes_of) % sector else 0
+        return
+    whole = line // sector
+    bits = min(60 // whole, 16)
+    most = (1 << bits) - 1
+    k = 0
+    for lane in range(width):
+        if not (mask >> lane) & 1:
+            continue
+        address = base + lane * stride if kind == lay.AFFINE else memory.addresses[lane]
+        if address < 0:
+            continue
+        number = address // line
+        if memory.lines[k] != number:
+            k = 0
+            while k < lines - 1 and memory.lines[k] != number:
+                k += 1
+        place = (address - number * line) // sector
+        written = (memory.weights[k] >> (place * bits)) & most
+        memory.weights[k] += min(bytes_of, most - written) << (place * bits)
+    for k in range(lines):
+        for place in range(whole):
+            if (memory.sectors[k] >> place) & 1 and (memory.weights[k] >> (place * bits)) & most < min(sector, most):
+                memory.words[k] += 1
+
+
+@jit
 def local_weight(memory: Any, width: int, banks: int, bank_bytes: int) -> int:
     """Most lanes on one bank or address of a local-memory atomic (addresses expanded)."""
     scratch = memory.scratch

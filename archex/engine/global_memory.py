@@ -17,12 +17,13 @@ from archex.engine.addresses import (
     expand_affine,
     expand_scattered,
     lines_of,
+    partial_sectors,
 )
 from archex.engine.bits import count
 from archex.engine.bundle import segment
-from archex.engine.servers import CLOCK
+from archex.engine.servers import ACCEPTED, CLOCK, REPEATED
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_ASYNC, W_CONTEXT, W_RETIRED, W_STORE
-from archex.engine.vector_cache import admit_store, load_lines, store_lines
+from archex.engine.vector_cache import WAY_DOWN, admit_store, load_lines, store_lines
 from archex.engine.wave import look_ahead_pool
 
 LOCAL_WINDOW = 0x7F00_0000_0000  # generic addresses of local memory
@@ -100,14 +101,20 @@ def atomic_lines(
     limit = int(levels[1, tab.LEVEL_PENDING_WRITES])
     each = levels[0, tab.LEVEL_STORE_LINE_CYCLES]
     latest, stalled = start, 0.0
+    passed = 0
     for k in range(lines):
-        now = start + k * each + stalled
-        cost = max(levels[1, tab.LEVEL_ATOMIC_LEAST], same * memory.weights[k], levels[1, tab.LEVEL_ATOMIC_WORD] * memory.words[k])
+        sectors = count(memory.sectors[k])
+        now = start + passed * each + stalled
+        passed += sectors
+        memory.servers[CLOCK, REPEATED] = same * memory.weights[k]
+        cost = max(levels[1, tab.LEVEL_ATOMIC_LEAST] * sectors, same * (memory.weights[k] - 1))
+        cost = max(cost, levels[1, tab.LEVEL_ATOMIC_WORD] * memory.words[k])
         done = links.read_line(
             paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9), -1
         )
         if limit > 0:
-            stalled += admit_store(memory, unit, now, max(done - now - 0.5 * levels[1, tab.LEVEL_LATENCY], 0.0))
+            transit = WAY_DOWN * levels[1, tab.LEVEL_LATENCY] + memory.servers[CLOCK, ACCEPTED]
+            stalled += admit_store(memory, unit, now, transit, sectors)
         latest = max(latest, done + stalled + same * (memory.weights[k] - 1))
     return latest, stalled
 
@@ -163,15 +170,24 @@ def global_access(
         done, stalled = load_lines(paths, functions, links, memory, unit, lines, start, bypass)
         late = max(paths.levels[0, tab.LEVEL_TAG_EXTRA] * (tags - 1.0), paths.levels[0, tab.LEVEL_DATA_EXTRA] * (passes - 1))
         done += max(late - (lines - 1) / rate, 0.0) if rate > 0.0 else late
-        state.ports[unit, port] = start + max(tags, float(passes)) + stalled
+        fills = 0.0
+        if paths.levels[0, tab.LEVEL_FILL_SECTOR] > 0.0:  # what arrives from below is written through the same banks
+            for k in range(lines):
+                fills += paths.levels[0, tab.LEVEL_FILL_SECTOR] * count(memory.sectors[k])
+        state.ports[unit, port] = start + max(tags, float(passes)) + fills + stalled
         if what == lay.ASYNC_COPY:
             state.waves[w, W_ASYNC] = max(state.waves[w, W_ASYNC], int(done))
         return int(done), int(start + stalled)
-    held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines, float(passes), 1.0)
     if atomic:
+        lines_held = 0
+        for k in range(lines):
+            lines_held += count(memory.sectors[k])
+        held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines_held, 1.0)
         atomic_weights(memory, width, line, lines)
         done, stalled = atomic_lines(paths, functions, links, memory, unit, lines, start, flags)
     else:
+        held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines, float(passes), 1.0)
+        partial_sectors(memory, kind, base, stride, mask, width, bytes_of, lines, line, sector)
         done, stalled = store_lines(paths, functions, links, memory, unit, lines, start, 1 if private else 0)
     left = start + held + stalled
     state.ports[unit, port] = left

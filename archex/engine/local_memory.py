@@ -54,7 +54,10 @@ def local_access(
     if atomic:
         if kind == lay.AFFINE:
             expand_affine(memory, base, stride, mask, width)
-        weight = local_weight(memory, width, banks, bank_bytes)
+        if flags & lay.COUNTING and local[tab.LOCAL_COUNTING] > 0.0:
+            weight = local_passes(functions, memory, core.local_params, kind, base, stride, mask, width, bytes_of, 0)
+        else:
+            weight = local_weight(memory, width, banks, bank_bytes)
         factor = local[tab.LOCAL_FLOAT_ATOMIC] if flags & lay.FLOAT_ATOMIC else (2.0 if flags & lay.COMPARE_AND_SWAP else 1.0)
         if factor <= 0.0:
             factor = 1.0

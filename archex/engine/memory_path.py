@@ -15,7 +15,7 @@ from archex.engine.bits import count, mix
 from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, home_of, set_at, spot_of, touch
 from archex.engine.dram import dram_read, dram_write
 from archex.engine.policies import FILLED_SET, HIT
-from archex.engine.servers import wait
+from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, TARGET, wait
 from archex.engine.state import (
     COPIED,
     DI_ACCESS,
@@ -145,8 +145,8 @@ def write_ports(paths: Any, servers: Any, unit: int, level: int, instance: int, 
 
 
 @jit
-def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, line: int, mask: int, now: float) -> float:
-    """Write sectors of a line of level `above` to the levels below; the wait until they are accepted.
+def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, line: int, mask: int, parts: int, now: float) -> float:
+    """Write sectors of a line of level `above`, `parts` of them in part, to the levels below; the wait until they are accepted.
 
     A line that must leave to make room goes on down in the same way; of its waits only the memory channel's holds the writer.
     """
@@ -165,7 +165,9 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
         line, mask = regroup(paths.levels_int, above, level, line, mask)
         sectors = count(mask)
         instance = paths.level_instance[level, unit]
-        waited = write_ports(paths, memory.servers, unit, level, instance, float(sectors * row[I_SECTOR]), now)
+        moved = sectors + max(paths.levels[level, tab.LEVEL_PARTIAL] - 1.0, 0.0) * parts
+        parts = 0
+        waited = write_ports(paths, memory.servers, unit, level, instance, moved * row[I_SECTOR], now)
         spot = spot_of(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, line)
         partition = home_of(spot)
         first, server = set_at(paths.levels_int, level, instance, partition, spot)
@@ -228,7 +230,7 @@ def make_room(paths: Any, functions: Any, write_line: Any, memory: Any, unit: in
     memory.cells[entry + 2 * row[I_WAYS]] = 0
     feedback(paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, first, entry, FILLED_SET)
     if old != -1 and old_dirty != 0:
-        write_line(paths, functions, memory, unit, level, old, old_dirty, now)
+        write_line(paths, functions, memory, unit, level, old, old_dirty, 0, now)
     touch(memory.scalars, memory.cells, entry, row[I_WAYS])
     return entry
 
@@ -326,7 +328,14 @@ def read_line(
         if not hit:
             first, server = set_at(paths.levels_int, level, instance, home, spot)
             cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
-            delay += wait(memory.servers, server, now + delay, atomic_cost if atomic else cost)
+            if atomic:
+                cost = atomic_cost
+                if memory.servers[server, TARGET] == float(line):
+                    cost = max(cost, memory.servers[CLOCK, REPEATED])
+                memory.servers[server, TARGET] = float(line)
+            delay += wait(memory.servers, server, now + delay, cost)
+            if atomic:
+                memory.servers[CLOCK, ACCEPTED] = delay
             extra += distance(paths.levels[level, tab.LEVEL_SPREAD], unit, server)
             entry = find(memory.cells, first, row[I_WAYS], line)
             status = 0

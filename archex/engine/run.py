@@ -85,7 +85,7 @@ def compiled_core(core: Any, paths: Any, state: Any, memory: Any, trace: Any, le
     def apart(function: Any, kind: Any) -> tuple[Any, Any]:
         return jit(function.py_func, signature=kind, _nrt=False, no_cpython_wrapper=True), types.FunctionType(kind)
 
-    write, write_type = apart(write_line, f64(paths, functions, memory, i64, i64, i64, i64, f64))
+    write, write_type = apart(write_line, f64(paths, functions, memory, i64, i64, i64, i64, i64, f64))
     read, read_type = apart(read_line, f64(paths, functions, write_type, memory, i64, i64, i64, f64, f64, i64))
     links = bundles.BundleType(types.NamedTuple([write_type, read_type], Links), False)
     far, far_type = apart(global_access, pair(core, paths, functions, links, state, memory, trace, *[i64] * 8))

@@ -31,6 +31,8 @@ from archex.engine.state import (
     U_STORES,
 )
 
+#: Of a load's latency the share until the level below has taken the request; the rest is its work and the way back.
+WAY_DOWN = 1.0 / 3.0
 _LOOKUPS = tab.COUNTER_INDEX["vector_cache_lookups"]
 _HITS = tab.COUNTER_INDEX["vector_cache_hits"]
 
@@ -180,13 +182,15 @@ def load_lines(
 
 
 @jit
-def admit_store(memory: Any, unit: int, now: float, transit: float) -> float:
-    """Cycles a written line waits for a free store entry; the entry is free again `transit` cycles after it left."""
+def admit_store(memory: Any, unit: int, now: float, transit: float, sectors: int) -> float:
+    """Cycles a written line waits for free store entries, one a sector; they are free again `transit` cycles after it left."""
     entries = memory.stores.shape[1]
-    place = memory.units[unit, U_STORES]
-    waited = max(memory.stores[unit, place] - now, 0.0)
-    memory.stores[unit, place] = now + waited + transit
-    memory.units[unit, U_STORES] = place + 1 if place + 1 < entries else 0
+    waited = 0.0
+    for _ in range(min(sectors, entries)):
+        place = memory.units[unit, U_STORES]
+        waited = max(memory.stores[unit, place] - now, waited)
+        memory.stores[unit, place] = now + waited + transit
+        memory.units[unit, U_STORES] = place + 1 if place + 1 < entries else 0
     return waited
 
 
@@ -194,13 +198,17 @@ def admit_store(memory: Any, unit: int, now: float, transit: float) -> float:
 def store_lines(
     paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, private: int
 ) -> tuple[float, float]:
-    """(cycle the last line is accepted below, cycles the port stalls). Private lines may stay here until they are evicted."""
+    """(cycle the last line is accepted below, cycles the port stalls). Private lines may stay here until they are evicted.
+
+    `memory.words` says how many sectors of each line are written in part.
+    """
     levels_int, levels = paths.levels_int, paths.levels
     ways = levels_int[0, I_WAYS]
     instance = paths.level_instance[0, unit]
     limit = int(levels[1, tab.LEVEL_PENDING_WRITES]) if levels.shape[0] > 1 else 0
-    transit = 0.5 * levels[1, tab.LEVEL_LATENCY] if levels.shape[0] > 1 else 0.5 * paths.dram[tab.DRAM_LATENCY]
+    transit = WAY_DOWN * (levels[1, tab.LEVEL_LATENCY] if levels.shape[0] > 1 else paths.dram[tab.DRAM_LATENCY])
     each = levels[0, tab.LEVEL_STORE_LINE_CYCLES]
+    partial = max(int(levels[1, tab.LEVEL_PARTIAL]), 1) if levels.shape[0] > 1 else 1
     keep = levels[0, tab.LEVEL_HIT_UPDATE] > 0.0
     stay = private != 0 and levels[0, tab.LEVEL_PRIVATE_BACK] > 0.0
     stalled, latest = 0.0, start
@@ -222,8 +230,9 @@ def store_lines(
                 memory.cells[entry + 2 * ways] |= mask
             else:
                 memory.cells[entry] = -1
-        waited = links.write_line(paths, functions, memory, unit, 0, line, mask, now)
+        parts = memory.words[k]
+        waited = links.write_line(paths, functions, memory, unit, 0, line, mask, parts, now)
         if limit > 0:
-            stalled += admit_store(memory, unit, now, transit + waited)
+            stalled += admit_store(memory, unit, now, transit + waited, count(mask) + parts * (partial - 1))
         latest = max(latest, start + k * each + stalled + transit + waited)
     return latest, stalled

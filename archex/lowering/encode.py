@@ -17,6 +17,7 @@ from archex.base.layout import Timing
 from archex.lowering.form import Value
 from archex.lowering.node import Node
 from archex.parts.machine_operations import MACHINE_OPERATIONS
+from archex.programs.ir import Immediate
 
 KINDS = {
     "load_global": layout.LOAD,
@@ -176,6 +177,10 @@ def _flags(node: Node) -> int:
             flags |= layout.BYPASS * (source.cache in BYPASSING) | layout.READ_ONLY * (source.cache == "nc")
         if node.name == "fence":
             flags |= layout.DEVICE_SCOPE * bool(WIDE_SCOPES & set(source.mods))
+        if source.op in ("atomic", "reduce_atomic"):
+            flags |= layout.FLOAT_ATOMIC * (node.name != "atomic_local" and source.dtype.lstrip("b")[:1] == "f")
+            flags |= layout.COMPARE_AND_SWAP * (source.mods[:1] == ("cas",))
+            flags |= layout.COUNTING * (source.op == "reduce_atomic" and source.mods[:1] == ("add",) and source.src[1] == Immediate(1))
     return flags
 
 

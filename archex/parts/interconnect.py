@@ -17,8 +17,9 @@ class InterconnectSpec:
     port_write: Rate | None = number("rate", "data from one compute unit", default=None)
     port_write_line: float = number("cycles", "a written line holds that port at least so long", default=0)
     pending_writes: int = number(
-        "count", "written lines a compute unit can have on their way before its port stalls; 0: no limit", default=0
+        "count", "written sectors a compute unit can have on their way before its port stalls; 0: no limit", default=0
     )
+    partial_sector: float = number("ratio", "a sector written in part counts as so many on its way (a mask goes along)", low=1, default=1)
     group_read: Rate | None = number("rate", "data to one group of compute units", default=None)
     group_write: Rate | None = number("rate", "data from one group of compute units", default=None)
     total_read: Rate | None = number("rate", "data to all compute units of one instance of that level", default=None)

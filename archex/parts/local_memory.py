@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from archex.parts.part import Counter, Part, choice, number, policy
+from archex.parts.part import Counter, Part, choice, flag, number, policy
 
 
 @attrs.frozen(kw_only=True)
@@ -29,6 +29,7 @@ class LocalMemorySpec:
     atomic_lane: float = number("cycles", "the port is held so long for each further lane on the same bank")
     atomic_extra: float = number("cycles", "latency of each further lane on the same bank")
     float_atomic: float = number("ratio", "a floating-point atomic (a compare-and-swap loop) costs so many times more", low=1, default=1)
+    counts_lanes: bool = flag("lanes that add one to the same address, without a result, are counted and added at once", default=False)
     port: str = choice("accesses pass the vector cache's port, or a port of their own", ("own", "vector_cache"), default="own")
     access: object = policy("bank_conflict", "counts the passes that an access needs")
 

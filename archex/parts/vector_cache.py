@@ -33,6 +33,7 @@ class VectorCacheSpec:
     banks: int = number("count", "data banks, each with one access a cycle; 0: no bank rule", default=0)
     bank_width: int = number("B", "width of a data bank", low=1, default=4)
     return_width: float = number("B", "words of all lanes together that enter registers in a cycle; 0: no limit", default=0)
+    fill_sector: float = number("cycles", "the banks are held so long by each sector that arrives from below", default=0)
     tag_extra: float = number("cycles", "latency of each tag cycle after the first", default=1)
     data_extra: float = number("cycles", "latency of each data cycle after the first", default=1)
     store_line: float = number("cycles", "port cycles of each distinct line of a divergent store", default=1)
