@@ -1,7 +1,8 @@
 # One command each; every target sets up what it needs. Only Python 3.11+ and make must be there.
 #   make run                         the main job: the smoke suite on one device, as a table and as Parquet
 #   make run ARGS="device=mi300a"    the same with your own overrides
-#   make test                        every test; `make quick` leaves out the slow ones
+#   make test                        the tests; `make quick` leaves out the slow ones
+#   make nightly                     the tests, and the model against every measured launch (half an hour)
 #   make check                       lint, format and types
 #   make readme                      put the main job's output of today into the README
 #   make docs                        the documentation as a site in site/
@@ -13,17 +14,20 @@ ARGS   ?= device=h200 suite=smoke
 # Two workers; a file's tests stay together, so that each compiled function is built in one place.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: run test quick check format docs readme clean
+.PHONY: run test quick nightly check format docs readme clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
 	$(BIN)/archex run $(ARGS)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest -m "not nightly" $(PYTEST)
 
 quick: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not slow" $(PYTEST)
+	$(BIN)/python -m pytest -m "not slow and not nightly" $(PYTEST)
+
+nightly: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PYTEST)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,0 +1,127 @@
+"""The model against silicon: one launch a family here, everything in the nightly run.
+
+The short run holds no number to its last digit: it is there so that a change that breaks a mechanism is seen at once.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from archex.assembly import assemble
+from archex.base import folders
+from archex.base.options import Options
+from archex.cli import validate as command
+from archex.records import schema, store
+from archex.reports import reference
+from archex.reports.validate import Error, Errors, compare
+from archex.simulate import simulate
+from archex.suite.launch import read_folder
+from archex.testing.devices import described
+
+#: One launch of each family that takes about two seconds or less.
+FEW = """
+aos[n=16777216]
+bar_chain[warps=4]
+bias_f4[n=4194304,channels=4096]
+chase[kib=192]
+chase[kib=16384]
+chase[kib=131072]
+chase_cg[kib=524288]
+copy_b1[n=134217728]
+copy_f4[n=4194304]
+dfma_chain[ilp=1,warps=4]
+diverge[paths=1]
+divmod[n=4194304,d=7919,reps=1]
+dp4a[n=4194304,reps=16]
+dropout_f4[n=4194304]
+fma_chain[ilp=1,warps=2]
+gelu_h8[n=134217728]
+gemv_h[rows=2048,cols=2048]
+hfma2_chain[ilp=4,warps=1]
+imad_chain[ilp=1,warps=4]
+inflight[ilp=2,blocks_per_sm=1]
+lds_chase[warps=4]
+lds_stride[stride=3]
+lds_wide128[stride=36]
+lds_wide64[stride=16]
+live[accumulators=64,min_blocks=2]
+nbody[n=8192]
+null[grid=135168]
+read_f4[n=16777216]
+reduce_f4[n=16777216]
+rmsnorm_h[rows=512,cols=4096]
+sfu_chain[ilp=4,warps=1]
+sgemm_128[M=512,N=512,K=512]
+shfl_chain[warps=4]
+softmax_h[rows=512,cols=2048]
+spmv_vector[rows=524288,nnz_per_row=16]
+stencil2d[n=16384]
+stencil3d[n=128]
+transpose_naive[n=1024]
+transpose_pad[n=1024]
+transpose_smem[n=1024]
+triad_f4[n=4194304]
+triton_softmax[rows=512,cols=2048]
+""".split()
+#: Kernels with at least one request for global memory and none for private memory: sectors by straight lines are exact.
+EXACT = ("copy_f4", "triad_f4", "transpose_pad", "stencil3d", "read_f4", "dropout_f4")
+
+
+@cache
+def rows() -> list[dict[str, Any]]:
+    device = assemble(described("h200"))
+    launches = read_folder(folders.reference() / "h200", FEW)
+    return [schema.row({"launch": name, "device": "h200", "status": "ok"} | simulate(device, launches[name], Options())) for name in FEW]
+
+
+@cache
+def silicon() -> reference.Reference:
+    return reference.read(folders.reference() / "h200")
+
+
+def worst(errors: Errors, number: int = 5) -> list[str]:
+    """The launches furthest off, for a failure's message."""
+
+    def shown(error: Error) -> str:
+        return f"{error.launch} {error.signed:+.0f} %"
+
+    return [shown(error) for error in sorted(errors.errors, key=lambda error: -error.size)[:number]]
+
+
+def test_cycles_of_one_launch_a_family() -> None:
+    errors = compare(rows(), silicon())
+    assert len(errors.errors) + sum(errors.left_out.values()) == len(FEW)
+    assert errors.mape <= 12, worst(errors)
+    assert errors.quantile(0.5) <= 7, worst(errors)
+    assert errors.beyond_factor_two == 0, worst(errors)
+    assert errors.rank_correlation is not None
+    assert errors.rank_correlation > 0.98
+
+
+def test_requests_and_sectors_of_straight_accesses_are_exact() -> None:
+    columns = [f"global_{what}_{unit}" for what in ("load", "store") for unit in ("requests", "sectors")]
+    compared = 0
+    for row in rows():
+        if row["launch"].startswith(EXACT) and row["sampled_fraction"] == 1.0:
+            measured = silicon().launches[row["launch"]]
+            assert {c: row[c] for c in columns} == {c: silicon().counter(measured, c) for c in columns}, row["launch"]
+            compared += 1
+    assert compared >= 3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("device", "mean", "median"), [("h200", 12.0, 7.0), ("mi300a", 30.0, 30.0)])
+def test_the_whole_reference(device: str, mean: float, median: float, tmp_path: Path) -> None:
+    folder = folders.reference() / device
+    assert command.main([f"device={device}", f"output={tmp_path / 'rows.parquet'}", f"bound={mean}"]) == 0
+    found = store.read(tmp_path / "rows.parquet").to_dicts()
+    errors = compare(found, reference.read(folder))
+    assert errors.quantile(0.5) <= median, worst(errors)
+    if device == "h200":
+        assert errors.beyond_factor_two == 0, worst(errors)
+        assert sum(row["status"] == "ok" for row in found) >= 236
+    else:
+        assert [row["launch"] for row in found if row["status"] != "ok"] == []
