@@ -18,8 +18,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from archex import sampling
 from archex.assembly import Device
 from archex.base.errors import UnsupportedError
@@ -104,12 +102,10 @@ def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     budget = launch.registers(device.spec.slots["instruction_set"].name, min(function.max_registers or MOST_REGISTERS, most, room))
     if budget > most:
         raise UnsupportedError(f"{budget} registers a thread: the device has {most}")
-    least = device.instruction_set.budget_least
-    if budget >= least or isinstance(launch.register_counts, Mapping):
-        return function, lower(function, device.instruction_set, device.timings, budget)
-    # The number is of another assembler. This one takes what it wants within its own limit, and that is what a wave then holds.
-    machine = lower(function, device.instruction_set, device.timings, least)
-    return function, attrs.evolve(machine, registers_per_thread=max(budget, min(machine.demand, least)))
+    if launch.register_counts and not isinstance(launch.register_counts, Mapping):
+        # A plain number is of the assembler that the program was written for.
+        budget = min(int(budget * device.instruction_set.budget_share), most)
+    return function, lower(function, device.instruction_set, device.timings, budget)
 
 
 def assembled(

@@ -59,7 +59,7 @@ class InstructionSetSpec:
     assumed_latency: dict[str, float] = number(
         "cycles", "what the assembler expects of operations of varying latency, for their order", high=2000, each="map"
     )
-    budget_least: int = number("count", "registers a thread may take where a launch names none for this very set", high=512, default=0)
+    budget_share: float = number("ratio", "registers for each that a launch names without naming a set", low=0.1, high=10, default=1)
     reserved_registers: int = number("count", "vector registers a thread can't use for values", high=64)
     unroll: UnrollSpec = nested(UnrollSpec, "re-unrolling of loops")
     contracts: bool = flag("whether a multiplication and an addition without stated rounding become one fused operation")
