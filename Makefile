@@ -5,6 +5,7 @@
 #   make nightly                     the tests, and the model against every measured launch (half an hour)
 #   make check                       lint, format and types
 #   make readme                      put the main job's output of today into the README
+#   make speed                      wave-instructions a second on five launches, compile time (benchmarks/speed.py)
 #   make docs                        the documentation as a site in site/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
@@ -14,7 +15,7 @@ ARGS   ?= device=h200 suite=smoke
 # Two workers; a file's tests stay together, so that each compiled function is built in one place.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: run test quick nightly check format docs readme clean
+.PHONY: run test quick nightly check format docs readme speed clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -43,6 +44,9 @@ docs: $(VENV)/.docs
 
 readme: $(VENV)/.dev
 	$(BIN)/python tests/docs/refresh.py
+
+speed: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.speed
 
 clean:
 	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache
