@@ -14,7 +14,10 @@ LOADS = ("load_",)
 
 
 class MemoryOrder:
-    """Which memory operations must stay in order: a store against everything it may touch, barriers against all but read-only loads."""
+    """Which memory operations must stay in order: a store against everything it may touch, barriers against all.
+
+    The assembler takes read-only loads at most a few instructions past a barrier: here they stay on their side of it.
+    """
 
     def __init__(self) -> None:
         self.seen: list[tuple[int, Node]] = []
@@ -35,13 +38,13 @@ class MemoryOrder:
         """Earlier nodes that must stay before this one."""
         ordered = node.name in ORDERED or (node.name.startswith("reconverge") and node.source is None)
         if ordered:
-            found = [other for other, earlier in self.seen if not _read_only(earlier)] + self.fences
+            found = [other for other, _ in self.seen] + self.fences
             self.fences.append(place)
             return found
         if not node.name.startswith(MEMORY):
             return []
-        found = [] if _read_only(node) else list(self.fences)
-        found += [other for other, earlier in self.seen if _may_conflict(earlier, node)]
+        found = list(self.fences)
+        found += [other for other, earlier in self.seen if may_conflict(earlier, node)]
         self.seen.append((place, node))
         return found
 
@@ -50,7 +53,8 @@ def _read_only(node: Node) -> bool:
     return node.name == "load_global" and node.source is not None and node.source.cache == "nc"
 
 
-def _may_conflict(a: Node, b: Node) -> bool:
+def may_conflict(a: Node, b: Node) -> bool:
+    """Whether two memory operations may touch the same bytes, or are volatile both."""
     if a.name.startswith(LOADS) and b.name.startswith(LOADS):
         return _volatile(a) and _volatile(b)
     if _read_only(a) or _read_only(b):

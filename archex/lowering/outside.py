@@ -16,7 +16,8 @@ from archex.programs.ir import Immediate, Operation
 
 #: Vector instructions that take one scalar register among their inputs.
 SCALAR_INPUT = frozenset(
-    """fma_f32 minmax_f32 compare_f32 fma_f16 fma_f64 compare_f64 int_add int_logic int_minmax shift permute lea int_mad
+    """fma_f32 minmax_f32 compare_f32 fma_f16 fma_f64 compare_f64 int_add int_add_two int_logic int_minmax shift shift_left permute lea
+    int_mad
     compare_int select move
     convert_int_float uniform_alu uniform_move load_local store_local atomic_local constant_load constant_load_uniform branch""".split()
 )

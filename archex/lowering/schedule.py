@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from archex.lowering.form import Value
+from archex.lowering.late import lower_loads
 from archex.lowering.memory_order import LOADS, MemoryOrder
 from archex.lowering.node import Node
 
@@ -41,6 +42,13 @@ def is_wall(node: Node) -> bool:
 
 
 def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
+    """Order `nodes` (see `_schedule`), loads of local memory not earlier than the assembler has them."""
+    order, most = _schedule(nodes, latency, taken, budget, outlive)
+    ahead = int(latency.get("local_ahead", 0.0))
+    return (lower_loads(order, ahead) if ahead else order), most
+
+
+def _schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
     """Order `nodes`; `taken` registers hold values that only pass through; `outlive`: values needed after the block.
 
     Eager first. Where registers don't suffice for that, the order that takes a wave the shortest of several that keep registers back from

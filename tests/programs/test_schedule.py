@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from archex.lowering.form import Value
+from archex.lowering.late import lower_loads
 from archex.lowering.node import Node
 from archex.lowering.schedule import length, profile, schedule
 
@@ -53,3 +54,31 @@ def test_a_guard_is_waited_for_longer_than_a_value() -> None:
     compare, guarded = Node("compare_int", [], [predicate]), Node("int_add", [predicate], [result], guarded=True)
     plain = Node("select", [predicate], [result])
     assert length([compare, guarded], LATENCY) == length([compare, plain], LATENCY) + 9
+
+
+def test_a_load_of_local_memory_stands_so_far_before_its_use() -> None:
+    address, loaded = Value(incoming=3), Value(words=4)
+    load = Node("load_local", [address], [loaded])
+    work = [Node("fma_f32", [], [Value()]) for _ in range(40)]
+    use = Node("fma_f32", [loaded], [Value()])
+    order = lower_loads([load, *work, use], 10)
+    assert order.index(use) - order.index(load) == 11
+    assert lower_loads([load, *work[:5], use], 10) == [load, *work[:5], use]
+
+
+def test_a_load_stays_before_what_changes_its_address_or_memory() -> None:
+    address, loaded = Value(incoming=3), Value()
+    load = Node("load_local", [address], [loaded])
+    work = [Node("fma_f32", [], [Value()]) for _ in range(40)]
+    use = Node("fma_f32", [loaded], [Value()])
+    step = Node("int_add_two", [address], [Value(registers=[3])])
+    for behind in (step, Node("barrier", [], [])):
+        order = lower_loads([load, work[0], behind, *work[1:], use], 10)
+        assert order.index(load) < order.index(behind)
+
+
+def test_loads_do_not_cross_a_barrier() -> None:
+    stored, barrier = Node("store_local", [Value()], []), Node("barrier", [], [])
+    load = Node("load_global", [Value()], [Value()])
+    order, _ = schedule([stored, barrier, load], LATENCY, 0, 64, set(load.writes))
+    assert order.index(barrier) < order.index(load)
