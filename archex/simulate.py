@@ -13,7 +13,6 @@ In: an assembled `Device`, a `Launch`, `Options`. Out: the columns of a row (`re
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +27,7 @@ from archex.driver import Driver
 from archex.engine.run import Engine
 from archex.engine.tables import Geometry, ProgramTables
 from archex.lowering import WaveProgram, lower, unroll
+from archex.lowering.kept import kept
 from archex.programs.build import load_function
 from archex.programs.ir import Function
 from archex.programs.trace import TraceSource
@@ -91,12 +91,10 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
     return engine.memory, outcome
 
 
-_load = functools.lru_cache(maxsize=64)(load_function)
-
-
 def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     """A program as the device's instruction set shapes it, which is what is executed, and its machine code under the launch's budget."""
-    function = unroll(_load(launch.ptx, launch.entry), device.instruction_set)
+    program = (str(launch.ptx), launch.ptx.read_bytes() if launch.ptx.is_file() else b"", launch.entry, device.instruction_set)
+    function = kept("program", program, lambda: unroll(load_function(launch.ptx, launch.entry), device.instruction_set))
     most = device.spec["register_file"].most
     room = registers_that_fit(device.spec, launch.block[0] * launch.block[1] * launch.block[2])
     budget = launch.registers(device.spec.slots["instruction_set"].name, min(function.max_registers or MOST_REGISTERS, most, room))
@@ -105,7 +103,8 @@ def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     if launch.register_counts and not isinstance(launch.register_counts, Mapping):
         # A plain number is of the assembler that the program was written for.
         budget = min(int(budget * device.instruction_set.budget_share), most)
-    return function, lower(function, device.instruction_set, device.timings, budget)
+    machine = kept("machine", (program, device.timings, budget), lambda: lower(function, device.instruction_set, device.timings, budget))
+    return function, machine
 
 
 def assembled(
