@@ -5,7 +5,7 @@
 #   make nightly                     the tests, and the model against every measured launch (half an hour)
 #   make check                       lint, format and types
 #   make readme                      put the main job's output of today into the README
-#   make speed                      wave-instructions a second on five launches, compile time (benchmarks/speed.py)
+#   make speed                       wave-instructions a second on five launches, compile time (benchmarks/speed.py)
 #   make docs                        the documentation as a site in site/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)

@@ -56,7 +56,8 @@ def kept(kind: str, depends: tuple[Any, ...], make: Callable[[], Result]) -> Res
         found = (make(),)
         with contextlib.suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
             _write(path, pickle.dumps(found, protocol=5))
-    return found[0]
+    result: Result = found[0]
+    return result
 
 
 def _read(path: Path) -> Any:
