@@ -25,15 +25,20 @@ LEAST = 5_000_000
 GENERATIONS_BEFORE = 8
 GENERATIONS_AFTER = 1
 MOST = 16_000_000
-#: Workgroups counted, at first and at most; counting stops once they agree within AGREE (standard deviation over mean).
-COUNTED = (4, 16, 64)
+#: Workgroups counted, at first and at most; counting stops once they agree within AGREE (standard deviation over mean) or, from ENOUGH of
+#: them on, their mean is known within KNOWN (its standard error over it).
+COUNTED = (4, 16, 64, 256, 1024)
 AGREE = 0.002
+ENOUGH = 64
+KNOWN = 0.005
 #: Work counted (wave-instructions) after which no more workgroups are added.
 COUNT_MOST = 40_000_000
 #: Generations of workgroups after which their ends have drifted apart, so that the last one is no longer apart from the others ...
 UNSETTLED = 20
 #: ... and the spread of their work (standard deviation over mean) up to which they end together at all.
 ALIKE = 0.05
+#: Spread from which on compute units are unequally loaded, which no stretch of a launch shows: simulated whole where that can be paid for.
+UNLIKE = 0.3
 #: Share of the simulated instructions by which caches are brought to their steady state.
 SETTLED = 0.3
 #: Generations after which resident workgroups no longer do the same thing at the same time.
@@ -55,6 +60,19 @@ class Work:
     lane_share: float = 1.0
 
 
+def _spread_out(number: int, workgroups: int) -> np.ndarray:
+    """So many workgroups over the whole grid, the first and the last among them, one somewhere in each equal share of it.
+
+    Not at equal distances: in a grid of several dimensions those would all lie on a few lines.
+    """
+    if number >= workgroups:
+        return np.arange(workgroups, dtype=np.int64)
+    share = np.arange(number)
+    places = ((share + share * 0.6180339887498949 % 1.0) / number * workgroups).astype(np.int64)
+    places[-1] = workgroups - 1
+    return np.unique(places)
+
+
 def count(instructions: Callable[[np.ndarray], np.ndarray], workgroups: int) -> Work:
     """Work of a launch from workgroups spread evenly over the grid. instructions(int64[n]) -> wave-instructions of each, float64[n].
 
@@ -63,13 +81,13 @@ def count(instructions: Callable[[np.ndarray], np.ndarray], workgroups: int) -> 
     chosen: np.ndarray = np.zeros(0, np.int64)
     found = np.zeros(0)
     for number in COUNTED:
-        spread_out = np.unique(np.linspace(0, workgroups - 1, min(number, workgroups)).astype(np.int64))
-        fresh = np.setdiff1d(spread_out, chosen)
+        fresh = np.setdiff1d(_spread_out(number, workgroups), chosen)
         values = instructions(fresh) if len(fresh) else np.zeros(0)
         chosen, found = np.concatenate([chosen, fresh]), np.concatenate([found, values])
         mean = float(found.mean())
         spread = float(found.std() / mean) if mean else 0.0
-        if len(chosen) == workgroups or spread < AGREE or found.sum() * 3 > COUNT_MOST:
+        known = len(chosen) >= ENOUGH and spread < KNOWN * len(chosen) ** 0.5
+        if len(chosen) == workgroups or spread < AGREE or known or found.sum() * 3 > COUNT_MOST:
             break
     if len(chosen) == workgroups:
         return Work(workgroups, mean, spread, float(found.sum()))
@@ -95,7 +113,7 @@ class Plan:
 def plan(work: Work, resident: int, whole: bool) -> Plan:
     """The plan of a launch of `work` with `resident` workgroups at a time on the device."""
     everything = np.arange(work.workgroups, dtype=np.int64)
-    if whole or work.total <= WHOLE:
+    if whole or work.total <= (2 * MOST if work.spread > UNLIKE else WHOLE):
         return Plan("whole", everything, 0, work.workgroups)
     generation = resident * work.mean
     before = max(GENERATIONS_BEFORE, int(np.ceil(LEAST / generation)))
