@@ -1,0 +1,94 @@
+"""Writes and atomics on their way to the second level: masks of sectors written in part, entries, serialisation on an address."""
+
+from __future__ import annotations
+
+import pytest
+from archex.base import layout as lay
+from tests.engine.synthetic import FULL, MEMORY, Wave, affine, device, op, program, simulate
+
+EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
+BUFFER = 1 << 30
+ROUNDS = 128
+
+
+def taken(row: list[int], stride: int, step: int, mask: int, rounds: int, **changes: float) -> float:
+    """When the port is free again after an instruction repeated by one wave, each time `step` bytes on."""
+
+    def make(workgroup: int, wave: int) -> Wave:
+        return [(0, 32)] * rounds + [(1, 32)], [affine(BUFFER + k * step, stride, mask) for k in range(rounds)], []
+
+    return float(simulate(device(**changes), program([row], [EXIT]), make).state.ports[0, 0])
+
+
+def repeated(row: list[int], stride: int, step: int, mask: int = FULL, **changes: float) -> float:
+    """Cycles of the port each further instruction takes, once all entries are in use."""
+    return (taken(row, stride, step, mask, 2 * ROUNDS, **changes) - taken(row, stride, step, mask, ROUNDS, **changes)) / ROUNDS
+
+
+def store(bytes_of: int) -> list[int]:
+    return op(lay.STORE, MEMORY, 1, 0, -1, (), 0, bytes_of, kind_class="global_store")
+
+
+def reduction(flags: int = 0) -> list[int]:
+    return op(lay.REDUCE, MEMORY, 1, 0, -1, (), 0, 4, flags, kind_class="atomic")
+
+
+@pytest.mark.parametrize(("bytes_of", "stride", "sectors", "partial"), [(4, 4, 4, 0), (4, 128, 32, 32), (16, 16, 16, 0), (16, 32, 32, 32)])
+def test_a_sector_written_in_part_takes_its_mask_along(bytes_of: int, stride: int, sectors: int, partial: int) -> None:
+    plain = repeated(store(bytes_of), stride, 4096, l0_store_line_cycles=0, l0_banks=0, l1_partial=1, l1_pending_writes=128)
+    masked = repeated(store(bytes_of), stride, 4096, l0_store_line_cycles=0, l0_banks=0, l1_partial=2, l1_pending_writes=128)
+    assert plain == pytest.approx(sectors, rel=0.1)  # 32 bytes a cycle
+    assert masked == pytest.approx(sectors + partial, rel=0.1)
+
+
+def test_an_unaligned_run_is_whole_but_for_its_ends() -> None:
+    masked = repeated(store(4), 4, 4096 + 16, l0_store_line_cycles=0, l0_banks=0, l1_partial=2, l1_pending_writes=128)
+    # every other start lies in the middle of a sector: 5 sectors, two of them in part, so 7; else 4
+    assert masked == pytest.approx((4 + 7) / 2, rel=0.1)
+
+
+@pytest.mark.parametrize("entries", [16, 32])
+def test_writes_on_their_way_are_limited_by_entries(entries: int) -> None:
+    """Little's law: entries / time on the way, in sectors a cycle."""
+    cycles = repeated(store(4), 4, 128, l1_latency=600, l1_port_write=0, l1_pending_writes=entries, l0_store_line_cycles=1)
+    assert 4 / cycles == pytest.approx(entries / (600 / 3), rel=0.1)
+
+
+def test_atomics_cost_a_slice_by_sector() -> None:
+    few = repeated(reduction(), 16, 4096, l1_slices=1, l1_atomic_least=3, l0_store_line_cycles=0)
+    many = repeated(reduction(), 32, 4096, l1_slices=1, l1_atomic_least=3, l0_store_line_cycles=0)
+    assert few == pytest.approx(3 * 16, rel=0.1)
+    assert many == pytest.approx(3 * 32, rel=0.1)
+
+
+def test_atomics_on_one_address_go_one_by_one() -> None:
+    """Lane by lane, no matter whether the lanes of one wave or successive waves meet; on other addresses they don't wait."""
+    common = {"l1_slices": 1, "l1_atomic_least": 1, "l1_atomic_same": 5, "l1_atomic_float": 11, "l0_store_line_cycles": 0}
+    assert repeated(reduction(), 0, 0, **common) == pytest.approx(5 * 32, rel=0.1)
+    assert repeated(reduction(lay.FLOAT_ATOMIC), 0, 0, **common) == pytest.approx(11 * 32, rel=0.1)
+    assert repeated(reduction(), 0, 0, mask=1, **common) == pytest.approx(5, rel=0.3)
+    assert repeated(reduction(), 0, 128, mask=1, **common) == pytest.approx(1, rel=0.3)
+
+
+@pytest.mark.parametrize(("stride", "counting", "passes"), [(0, 1, 1), (0, 0, 32), (128, 1, 32), (4, 1, 1), (4, 0, 1)])
+def test_counting_lanes_of_one_address_are_added_at_once(stride: int, counting: int, passes: int) -> None:
+    row = op(lay.LOCAL_ATOMIC, MEMORY, 1, 0, -1, (), 0, 4, lay.COUNTING, kind_class="local_store")
+
+    def make(workgroup: int, wave: int) -> Wave:
+        return [(0, 32), (1, 32)], [affine(0, stride)], []
+
+    engine = simulate(device(local_counting=counting), program([row], [EXIT]), make)
+    assert engine.counters()["local_memory_wavefronts"] == passes
+
+
+@pytest.mark.parametrize(("back", "written"), [(0, 4 * ROUNDS), (1, 0)])
+def test_private_stores_reach_the_second_level_only_when_written_through(back: int, written: int) -> None:
+    row = op(lay.PRIVATE_STORE, MEMORY, 1, 0, -1, (), -1, 4, kind_class="private")
+
+    def make(workgroup: int, wave: int) -> Wave:
+        return [(0, 32)] * ROUNDS + [(1, 32)], [], []
+
+    engine = simulate(device(l0_private_back=back), program([row], [EXIT]), make)
+    counters = engine.counters()
+    assert counters["private_store_requests"] == ROUNDS
+    assert counters["l2_write_sectors"] == written
