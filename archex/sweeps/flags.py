@@ -5,9 +5,11 @@ In: the arguments behind `run`. Out: `Flags`, and what the informing ones print.
 
 from __future__ import annotations
 
+import logging
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import attrs
@@ -55,7 +57,7 @@ def _refuse(message: str) -> NoReturn:
 def inform(flags: Flags) -> None:
     """Print the config, or what Hydra knows about itself."""
     asked = flags.parsed
-    with Composer(flags.folders) as composer:
+    with Composer(flags.folders) as composer, _own_logging():
         if asked.cfg == "job":
             _show_configs(flags, composer)
         elif asked.help:
@@ -69,6 +71,18 @@ def inform(flags: Flags) -> None:
                 hydra.show_cfg(CONFIG, _groups(flags, composer), asked.cfg, asked.package, asked.resolve)
             else:
                 hydra.show_info(asked.info, config_name=CONFIG, overrides=_groups(flags, composer))
+
+
+@contextmanager
+def _own_logging() -> Iterator[None]:
+    """Hydra's `--info` has everything logged to the standard output of that moment; not beyond it."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers
 
 
 def _groups(flags: Flags, composer: Composer) -> list[str]:

