@@ -105,6 +105,14 @@ def test_affine_records_are_told_from_lane_zero_even_where_it_is_inactive() -> N
     assert second == (layout.AFFINE, FIRST_ADDRESS, 0, 2**32 - 1, ())
 
 
+def test_lanes_apart_may_touch_words_next_to_each_other() -> None:
+    """Only the lanes that take part must be aligned, not the places that lanes between them would have."""
+    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; and.b32 r1, r0, 1; setp.eq.u32 p0, r1, 0; mad.wide.u32 rd1, r0, 2, rd0;
+      @p0 ld.global.u32 r2, [rd1]; st.global.u32 [rd0], r0; ret;"""
+    (_, _, (first, _)) = one(body)[0]
+    assert first == (layout.AFFINE, FIRST_ADDRESS, 2, 0x55555555, ())
+
+
 def test_scattered_records_hold_every_address_and_no_access_holds_none() -> None:
     body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; mul.lo.u32 r1, r0, r0; and.b32 r1, r1, 63; mad.wide.u32 rd1, r1, 4, rd0;
     setp.gt.u32 p0, r0, 99;

@@ -44,6 +44,7 @@ def observe(r: Any, a: Any, out: Any, offset: Any, keep: Any, act: Any, width: A
     first = np.int64(63 - leading_zeros(act & -act))
     base = r[out + first]
     rest = act & (act - 1)
+    second = first
     stride = np.int64(0)
     bad = np.int64(0)
     if rest != 0:
@@ -61,6 +62,10 @@ def observe(r: Any, a: Any, out: Any, offset: Any, keep: Any, act: Any, width: A
         near, far = base + first * stride, base + last * stride
         look[KIND], look[FIRST], look[STRIDE] = AFFINE, base, stride
         look[LOWEST_ADDRESS], look[HIGHEST_ADDRESS], look[BITS] = min(near, far), max(near, far), near | stride
+        if second - first > 1:  # the lanes between take no part, and with them not every multiple of the stride
+            look[BITS] = near
+            for i in range(width):
+                look[BITS] |= r[out + i] & -((act >> i) & 1)
         return
     low, high, bits = np.int64(HIGHEST), np.int64(-HIGHEST), np.int64(0)
     for i in range(width):  # without branches, so that it runs on vectors
