@@ -23,7 +23,12 @@ _SOURCES = ("base", "programs", "lowering", "parts")
 #: Bytes kept at most; then the oldest go until this share of it is left.
 MOST = 256 << 20
 LEFT = 0.8
+#: Bytes a process writes between two looks at how much is kept: a look costs a call to the system a file.
+EACH = 4 << 20
 _SEAL = 32  # bytes of the hash that each file begins with
+
+#: Bytes written since the last look; a process looks at its first.
+_written = [EACH]
 
 Result = TypeVar("Result")
 
@@ -83,7 +88,10 @@ def _write(path: Path, content: bytes) -> None:
     except BaseException:
         os.unlink(name)
         raise
-    make_room(path.parent)
+    _written[0] += len(content)
+    if _written[0] >= EACH:
+        _written[0] = 0
+        make_room(path.parent)
 
 
 def make_room(where: Path) -> None:
