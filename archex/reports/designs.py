@@ -60,8 +60,8 @@ def _designs(runs: Sequence[tuple[str, Sequence[Row]]]) -> list[Design]:
 
 def _said(override: str) -> str:
     """A choice by its name alone; a value needs its key."""
-    key, _, value = override.partition("=")
-    return value if "." not in key and value.isidentifier() and value not in ("null", "true", "false") else override
+    value = override.partition("=")[2]
+    return value if value.isidentifier() and value not in ("null", "true", "false") else override
 
 
 def _split(overrides: str) -> list[str]:
