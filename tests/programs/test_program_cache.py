@@ -80,6 +80,7 @@ def test_what_has_no_address_is_not_kept() -> None:
 
 def test_the_oldest_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MOST", 5000)
+    monkeypatch.setattr(store, "EACH", 0)
     for number in range(8):
         store.kept("kind", (number,), lambda: b"x" * 1000)
         for path in folder.iterdir():
