@@ -24,6 +24,7 @@ from archex.testing.devices import described
 #: One launch of each family that takes about two seconds or less.
 FEW = """
 aos[n=16777216]
+atomic_global[n=4194304,addresses=1]
 bar_chain[warps=4]
 bias_f4[n=4194304,channels=4096]
 chase[kib=192]
