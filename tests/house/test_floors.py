@@ -22,6 +22,7 @@ FLOORS = {
     "archex.lowering": 4,
     "archex.driver": 4,  # hands traces to the engine, as far as sampling says
     "archex.simulate": 5,
+    "archex.extrapolate": 5,
     "archex.tracing": 5,
     "archex.records": 5,
     "archex.testing": 6,
@@ -30,7 +31,13 @@ FLOORS = {
     "archex.cli": 7,
 }
 #: simulate.py turns an outcome into a row, so records lie just below it on the same floor.
-ALSO = {("archex.simulate", "archex.records"), ("archex.tracing", "archex.records"), ("archex.tracing", "archex.simulate")}
+ALSO = {
+    ("archex.simulate", "archex.records"),
+    ("archex.simulate", "archex.extrapolate"),
+    ("archex.extrapolate", "archex.records"),
+    ("archex.tracing", "archex.records"),
+    ("archex.tracing", "archex.simulate"),
+}
 #: What a plugin may stand on, as a stranger's does.
 PLUGIN_BASE = ("archex.base", "archex.parts", "archex.programs", "archex.engine")
 #: Outside library -> the only packages that may import it.

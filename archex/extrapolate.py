@@ -1,0 +1,99 @@
+"""Carry a planned run out, and give what it leaves out its time and its counts.
+
+In: a driver with its engine, a `Plan`, the `Work` it stands for. Out: the `Outcome` finished. A long launch runs most of its life with
+caches that are full and dirty, so a sampled run is brought there early; what it leaves behind is brought to what the whole would leave.
+"""
+
+from __future__ import annotations
+
+from archex import sampling
+from archex.assembly import Device
+from archex.driver import Driver
+from archex.engine import tables as t
+from archex.engine.run import Engine
+from archex.records.outcome import Outcome
+from archex.suite.launch import Launch
+
+
+def last_generation(driver: Driver, instructions: float, device: Device) -> float:
+    """Cycles that the workgroups left over take by themselves, behind those before them."""
+    ended = driver.run(instructions, sampling.LEAST)
+    cycles = driver.engine.cycles() - float(device.tables.device[[t.LAUNCH_CYCLES, t.DRAIN_CYCLES]].sum())
+    if ended:
+        return cycles
+    done = driver.instructions
+    return cycles + max(instructions - done, 0.0) / sampling.steady(driver.samples, sampling.LATER * done, done).rate
+
+
+def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device, tail: int) -> None:
+    """Run what the plan says and give the rest its time, but for the `tail` last workgroups."""
+    engine = driver.engine
+    expected = work.mean * len(plan.order)
+    generation = outcome.resident * work.mean
+    first = plan.skipped_after * work.mean
+    begin = max(sampling.CALM * generation, (1.0 - sampling.LATER) * first)  # of the steady stretch
+    settled = plan.kind == "whole"
+
+    def settle() -> None:
+        # A long launch runs most of its life with full caches, dirty in the share of its stores.
+        nonlocal settled
+        counters = engine.counters()
+        done = counters["wave_instructions"]
+        if not settled and done >= min(sampling.SETTLED * expected, 1.8 * generation):
+            settled = True
+            before = sampling.nearest(driver.samples, done - min(0.7 * done, generation))
+            _fill(engine, device, before, counters, work, outcome.launch, begin)
+
+    ended = driver.run(expected, plan.stop, settle)
+    done = driver.instructions
+    if ended and plan.kind == "whole":
+        outcome.finish(engine.cycles(), engine.counters(), done, done, 0.0)
+        return
+    if plan.kind == "cut":
+        stretch = sampling.steady(driver.samples, begin, first - 0.2 * generation, generation)
+    else:
+        stretch = sampling.steady(driver.samples, sampling.LATER * done, done)
+    rest = max(work.total - done, 0.0)
+    counters = {name: value + added for (name, value), added in zip(engine.counters().items(), stretch.counted(rest).values(), strict=True)}
+    more = max(rest - tail * work.mean, 0.0) / stretch.rate
+    if plan.kind == "window" and outcome.resident == work.workgroups:
+        # All run at once: the launch ends with the compute unit that has most of them.
+        more = sampling.last_end(stretch, engine.issued(), engine.started() * work.mean)
+    cycles = engine.cycles() + more
+    outcome.finish(cycles, counters, done, done + rest, stretch.doubt * more / cycles)
+
+
+def _fill(
+    engine: Engine, device: Device, before: sampling.Sample, counters: dict[str, int], work: sampling.Work, launch: Launch, begin: float
+) -> None:
+    """Fill the cache levels that the launch overflows, as dirty as the last generation's traffic: over one, loads and stores balance.
+
+    A level that the run fills by itself before `begin` wave-instructions is left alone.
+    """
+    grown = {name: value - before.counters[name] for name, value in counters.items()}
+    written, missed = grown["l2_write_sectors"], grown["l2_lookups"] - grown["l2_hits"]
+    moved = (written + missed) * work.total / max(grown["wave_instructions"], 1)
+    for level, (capacity, sector) in enumerate(levels(device), start=1):
+        if moved * sector * min(begin / work.total, 1.0) < capacity < moved * sector and (level == 1 or reach(launch) > capacity):
+            engine.fill(level, 1.0, written / max(written + missed, 1))
+
+
+def leave(engine: Engine, device: Device, outcome: Outcome) -> None:
+    """Caches after a sampled launch: one whose buffers are larger than a level has left nothing there that it would find again."""
+    counters = engine.counters()
+    written, missed = counters["l2_write_sectors"], counters["l2_lookups"] - counters["l2_hits"]
+    for level, (capacity, _) in enumerate(levels(device), start=1):
+        if reach(outcome.launch) > capacity:
+            engine.displace(level, written / max(written + missed, 1))
+
+
+def reach(launch: Launch) -> int:
+    """Bytes of a launch's buffers."""
+    return sum(buffer.size for buffer in launch.buffers)
+
+
+def levels(device: Device) -> list[tuple[float, int]]:
+    """(bytes of all instances, bytes a sector) of the cache levels below the vector cache."""
+    rows = device.tables.levels[1:]
+    size = rows[:, t.LEVEL_INSTANCES] * rows[:, t.LEVEL_SLICES] * rows[:, t.LEVEL_SETS] * rows[:, t.LEVEL_WAYS] * rows[:, t.LEVEL_LINE]
+    return list(zip(size.tolist(), rows[:, t.LEVEL_SECTOR].astype(int).tolist(), strict=True))
