@@ -81,11 +81,15 @@ def local_access(
 
 @jit
 def cross_lane(core: Any, state: Any, unit: int, pc: int, now: int) -> tuple[int, int]:
-    """A shuffle: one pass through its port (where it has one), the result after the instruction's latency."""
+    """A shuffle: one pass through its port (where it has one), the result after the instruction's latency.
+
+    The port leads through the crossbar of local memory's banks, so the pass is one of theirs.
+    """
     port = core.unit_int[tab.CROSS_LANE_PORT]
     latency = core.code[pc, lay.LATENCY]
     if port < 0:
         return now + latency, now
     start = max(float(now), state.ports[unit, port])
     state.ports[unit, port] = start + 1.0
+    state.counters[_WAVEFRONTS] += 1
     return int(start) + latency, int(start)

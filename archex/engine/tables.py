@@ -240,7 +240,7 @@ COUNTERS: tuple[tuple[str, str, str], ...] = (
     ("atomic_lanes", "operations", "their active lanes"),
     ("private_load_requests", "instructions", "loads of private memory (spills, private arrays)"),
     ("private_store_requests", "instructions", "stores to private memory"),
-    ("local_memory_wavefronts", "cycles", "passes through the local memory's banks"),
+    ("local_memory_wavefronts", "cycles", "passes through the local memory's banks, those of cross-lane instructions included"),
     ("local_memory_conflicts", "cycles", "passes beyond those a conflict-free access of its width needs"),
     ("vector_cache_lookups", "sectors", "sectors looked up in the vector cache"),
     ("vector_cache_hits", "sectors", "sectors found there, or already on their way"),

@@ -92,6 +92,14 @@ def test_wide_local_accesses_go_in_phases(bytes_of: int, stride: int, passes: in
     assert simulate(device(), consume(row), one(affine(0, stride))).counters()["local_memory_wavefronts"] == passes
 
 
+@pytest.mark.parametrize(("port", "passes"), [(-1, 0), (0, 3), (1, 3)])
+def test_cross_lane_operations_pass_the_local_memorys_banks(port: int, passes: int) -> None:
+    code = program([op(lay.CROSS_LANE, MEMORY, 1, 24, t, (), kind_class="cross_lane") for t in range(3)], [EXIT])
+    counters = simulate(device(unit_cross_lane_port=port), code, one()).counters()
+    assert counters["local_memory_wavefronts"] == passes
+    assert counters["local_memory_conflicts"] == 0
+
+
 def test_a_gather_takes_the_larger_of_tags_and_banks() -> None:
     lines = [BUFFER + 132 * lane for lane in range(32)]  # 32 lines, 32 banks
     banks = [BUFFER + 128 * lane for lane in range(32)]  # 32 lines, one bank
