@@ -63,7 +63,7 @@ _TRAFFIC = (
     Column("global_store_sectors", "float", "sectors", "sectors they touch"),
     Column("private_load_requests", "float", "requests", "load instructions of waves to private memory (spills, private arrays)"),
     Column("private_store_requests", "float", "requests", "store instructions of waves to private memory"),
-    Column("local_memory_wavefronts", "float", "passes", "passes through the local memory's banks, those of cross-lane operations included"),
+    Column("local_memory_wavefronts", "float", "passes", "passes through the local memory's banks, cross-lane operations' included"),
     Column("local_memory_conflicts", "float", "passes", "passes beyond the first of each access, for want of banks"),
 )
 _RATES = (
