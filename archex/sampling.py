@@ -57,7 +57,6 @@ class Work:
     mean: float
     spread: float
     total: float
-    lane_share: float = 1.0
 
 
 def _spread_out(number: int, workgroups: int) -> np.ndarray:

@@ -63,7 +63,7 @@ LOCAL_ATOMIC_LATENCY = 5  # conflict-free atomic with a result
 LOCAL_ATOMIC_LANE = 6  # cycles the port is held for each further lane on the same address or bank
 LOCAL_ATOMIC_EXTRA = 7  # latency for each further lane on the same address or bank
 LOCAL_FLOAT_ATOMIC = 8  # multiple of the above that a floating-point atomic (a compare-and-swap loop) costs
-LOCAL_CONFLICT_EXTRA = 9  # latency for each wavefront after the first
+LOCAL_CONFLICT_EXTRA = 9  # latency for each pass after the first
 LOCAL_COUNTING = 10  # 1: lanes that count on one address are counted first: they cost as the loads of their words would
 LOCAL_COLUMNS = 12
 
@@ -261,7 +261,6 @@ COUNTERS: tuple[tuple[str, str, str], ...] = (
     ("workgroups_finished", "workgroups", "workgroups finished"),
     ("waves_finished", "waves", "waves finished"),
     ("resident_wave_cycles", "cycles", "cycles of residence summed over waves (from start to the workgroup's end)"),
-    ("issue_slots_used", "slots", "issue slots used"),
     ("divergent_blocks", "blocks", "blocks entered with another set of lanes than the block before"),
 )  # fmt: skip
 COUNTER_INDEX = {name: index for index, (name, _, _) in enumerate(COUNTERS)}

@@ -23,4 +23,4 @@ class WaveScheduler(Part):
         PolicyFunction("note_miss", _EVENT, "nothing", "when a line that a wave's load wants isn't in the vector cache", required=False),
         PolicyFunction("note_fill", _EVENT, "nothing", "when a line that a wave's load missed has come", required=False),
     )
-    counters = (Counter("issue_slots_used", "slots", "issue slots used", "issue_active_pct"),)
+    counters = (Counter("wave_instructions", "instructions", "instructions issued, a wave each", "issue_active_pct"),)
