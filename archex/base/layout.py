@@ -46,8 +46,22 @@ BRANCH = 13
 EXIT = 14
 FENCE = 15
 MATRIX = 16
-ASYNC_COPY = 17
-ASYNC_WAIT = 18
+ASYNC_COPY = 17  # a copy by lane: RECORD is the source's, RECORD + 1 the destination's in local memory
+GROUP_COMMIT = 18  # closes a group of what the wave started beside itself; OFFSET: which kind, GROUP_* below
+GROUP_WAIT = 19  # waits until at most BYTES groups of that kind are under way (-1: until nothing is, groups closed or not)
+BULK_COPY = 20  # a range or box, copied by one lane's order; RECORD holds a BULK record
+SIGNAL_SET = 21  # sets up a barrier that lies in local memory; RECORD: a SIGNAL record
+SIGNAL_ARRIVE = 22  # arrivals, and bytes to expect; flag AFTER_COPIES: once the wave's copies by lane so far are done
+SIGNAL_WAIT = 23  # waits for a phase's end
+CLUSTER_ARRIVE = 24  # barrier of a cluster of workgroups, in two halves
+CLUSTER_WAIT = 25
+REGISTERS = 26  # gives registers back to the compute unit, or asks for more
+
+# --- what a wave starts beside itself comes in groups of three kinds, each in the order started
+GROUP_COPIES = 0  # copies by lane
+GROUP_BULK = 1  # bulk copies out of local memory
+GROUP_MATRIX = 2  # matrix operations with an operand in local memory
+GROUP_KINDS = 3
 
 # --- flags
 BYPASS = 1  # a load that does not look in the vector cache
@@ -59,6 +73,8 @@ READ_ONLY = 32
 FLOAT_ATOMIC = 64  # an atomic on floating-point values
 COMPARE_AND_SWAP = 128  # an atomic compare-and-swap
 COUNTING = 256  # an atomic that adds one and returns nothing
+BESIDE = 512  # a matrix operation that runs beside its wave; BYTES: bytes of local memory that it reads for this wave
+AFTER_COPIES = 1024
 
 CLASSES = (
     "integer", "integer_multiply", "float32", "float16", "float64", "special", "convert", "predicate", "move", "branch", "barrier",
@@ -81,6 +97,29 @@ RECORD_COLUMNS = 4
 NO_ACCESS = 0
 AFFINE = 1
 SCATTERED = 2
+BULK = 3  # base: position in the pool, whose row is a descriptor (BULK_* below)
+SIGNAL = 4  # base: the barrier's address in local memory (CLUSTER_SHIFT); stride: set: arrivals of a phase; arrive: arrivals of all
+# lanes; wait: how many phases must have ended; mask: bytes to expect beside them (arrive)
+
+# --- addresses in another workgroup's local memory, of the same cluster: (rank + 1) << CLUSTER_SHIFT, plus the offset
+CLUSTER_SHIFT = 24
+
+# --- a bulk copy, as a row of the pool: an inner run of bytes, repeated over up to four further dimensions
+BULK_BASE = 0  # global address
+BULK_BYTES = 1  # bytes in a row
+BULK_COUNT = 2  # repeats of dimension 1..4 in BULK_COUNT + 2 * (dimension - 1), bytes between them in the next column
+BULK_STRIDE = 3
+BULK_LOCAL = 10  # address in local memory
+BULK_BARRIER = 11  # address of the barrier that counts the bytes, -1 none
+BULK_CREDIT = 12  # bytes counted there, what lies outside of the tensor included
+BULK_TARGETS = 13  # ranks of the cluster that receive it, bit a rank; 0: its own workgroup only
+BULK_WAY = 14
+BULK_COLUMNS = 16
+BULK_IN = 0  # global to local memory
+BULK_OUT = 1  # local to global memory
+BULK_REDUCE = 2  # ... added to what is there
+BULK_ACROSS = 3  # local memory to another workgroup's
+BULK_PREFETCH = 4  # global memory into the second level only
 BLOCK_TAIL = 0  # written by the interpreter
 BLOCK_HEAD = 1  # consumed by the engine
 RECORD_TAIL = 2

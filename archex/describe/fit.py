@@ -13,10 +13,11 @@ from typing import Any
 from archex.base.errors import ABSENT, Problem, unknown
 from archex.describe.device import DeviceSpec
 from archex.parts.machine_operations import MACHINE_OPERATIONS
+from archex.parts.matrix_unit import OPERATION
 from archex.parts.timing import OperationSpec
 
 #: Slots whose parts execute operations on pipes; their pipes share one name space.
-UNITS = ("simd", "special_function_unit", "scalar_unit")
+UNITS = ("simd", "special_function_unit", "scalar_unit", "matrix_unit")
 
 
 def fit(device: DeviceSpec, broken: Collection[str]) -> list[Problem]:
@@ -86,7 +87,7 @@ def _operations(device: DeviceSpec) -> Iterator[Problem]:
             pipes[name] = slot
     seen: dict[str, str] = {}
     for path, name, timing in operations(device):
-        if name not in MACHINE_OPERATIONS:
+        if name not in MACHINE_OPERATIONS and not name.startswith(OPERATION):
             yield unknown(path, ABSENT, MACHINE_OPERATIONS, "machine operation")._replace(choices=())
         if name in seen:
             yield Problem(path, ABSENT, f"is carried out by {seen[name]}, too")
@@ -99,7 +100,11 @@ def _operations(device: DeviceSpec) -> Iterator[Problem]:
 def operations(device: DeviceSpec) -> Iterator[tuple[str, str, OperationSpec]]:
     """(path, machine operation, timing) of everything the units of a device carry out."""
     for slot in UNITS:
-        if device.get(slot) is not None:
+        if slot == "matrix_unit" and device.get(slot) is not None:
+            pipe = next(iter(device[slot].pipes))
+            for name, shape in device[slot].shapes.items():
+                yield f"{slot}.shapes.{name}", OPERATION + name, OperationSpec(pipe, max(shape.interval, shape.least), shape.latency)
+        elif device.get(slot) is not None:
             for name, timing in device[slot].operations.items():
                 yield f"{slot}.operations.{name}", name, timing
 

@@ -208,7 +208,7 @@ def issue(
             device = row[lay.FLAGS] & lay.DEVICE_SCOPE
             cost = core.unit_int[tab.FENCE_DEVICE] if device != 0 else core.unit_int[tab.FENCE_UNIT]
             hold_wave(wave, max(now, wave[W_RETIRED]) + cost if device != 0 else now + cost, tab.STALL_FENCE)
-        elif kind == lay.ASYNC_WAIT:
+        elif kind == lay.GROUP_WAIT:
             hold_wave(wave, wave[W_ASYNC], tab.STALL_MEMORY)
         elif kind == lay.MATRIX:
             state.counters[_MATRIX] += 1

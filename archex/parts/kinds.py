@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from archex.parts.address_translation import AddressTranslation
+from archex.parts.async_copy_unit import AsyncCopyUnit
 from archex.parts.bank_conflict import BankConflict
 from archex.parts.cache import Cache
 from archex.parts.coalescing import Coalescing
@@ -15,6 +16,7 @@ from archex.parts.instruction_set import InstructionSet
 from archex.parts.interconnect import Interconnect
 from archex.parts.interleave import Interleave
 from archex.parts.local_memory import LocalMemory
+from archex.parts.matrix_unit import MatrixUnit
 from archex.parts.memory import Memory
 from archex.parts.part import Part
 from archex.parts.placement import Placement
@@ -32,8 +34,8 @@ from archex.parts.wave_scheduler import WaveScheduler
 KINDS: dict[str, type[Part]] = {
     page.kind: page
     for page in (
-        InstructionSet, WaveScheduler, Simd, ScalarUnit, SpecialFunctionUnit, RegisterFile, LocalMemory, InstructionCache, ScalarCache,
-        VectorCache, Cache, AddressTranslation, Interconnect, Memory, Dispatcher, ComputeUnit,
+        InstructionSet, WaveScheduler, Simd, MatrixUnit, ScalarUnit, SpecialFunctionUnit, RegisterFile, LocalMemory, InstructionCache,
+        ScalarCache,         VectorCache, Cache, AddressTranslation, Interconnect, Memory, AsyncCopyUnit, Dispatcher, ComputeUnit,
         Replacement, SetIndex, Coalescing, BankConflict, Interleave, Placement,
     )
 }  # fmt: skip
@@ -54,6 +56,7 @@ SLOTS: dict[str, Slot] = {
         Slot("instruction_set", "instruction_set"),
         Slot("wave_scheduler", "wave_scheduler"),
         Slot("simd", "simd"),
+        Slot("matrix_unit", "matrix_unit", optional=True),
         Slot("scalar_unit", "scalar_unit", optional=True),
         Slot("special_function_unit", "special_function_unit", optional=True),
         Slot("register_file", "register_file"),
@@ -66,9 +69,10 @@ SLOTS: dict[str, Slot] = {
         Slot("address_translation", "address_translation", optional=True),
         Slot("fabric", "interconnect"),
         Slot("memory", "memory"),
+        Slot("async_copy_unit", "async_copy_unit", optional=True),
         Slot("dispatcher", "dispatcher"),
         Slot("compute_unit", "compute_unit"),
     )
 }
 #: Root keys of the contract whose parts don't exist yet: they must be empty.
-EMPTY_SLOTS = ("matrix_unit", "async_copy_unit", "host", "link", "cost")
+EMPTY_SLOTS = ("host", "link", "cost")

@@ -47,7 +47,7 @@ def problems(device: str = "tiny", /, **values: Any) -> list[str]:
          "register_file.size: 100000 B must be a multiple of one register of a wave on each scheduler (512 B)"),
         ("simd.operations.fma_f32.pipe", "multiply_c",
          "simd.operations.fma_f32.pipe: multiply_c is not a known pipe; did you mean multiply_b? "
-         "(choices: constant, control, cross_lane, float64, local, logic, memory, multiply_a, multiply_b, special, uniform)"),
+         "(choices: constant, control, cross_lane, float64, local, logic, matrix, memory, multiply_a, multiply_b, special, uniform)"),
         ("simd.operations.fma_f31", {"pipe": "logic", "interval": 1, "latency": 4},
          "simd.operations.fma_f31: is not a known machine operation; did you mean fma_f32?"),
         ("simd.operations.special", {"pipe": "logic", "interval": 1, "latency": 4},
@@ -60,7 +60,7 @@ def problems(device: str = "tiny", /, **values: Any) -> list[str]:
         ("memory_path", "l2", "memory_path: l2 must be a list of slots, from the lanes outwards, that ends with memory"),
         ("l22", {"name": "set_associative", "ways": 4},
          "l22: is not a known slot or key (a further cache level must be named in memory_path); did you mean l2?"),
-        ("matrix_unit", {"name": "big"}, "matrix_unit: is a slot that no part fills yet; leave it out"),
+        ("link", {"name": "big"}, "link: is a slot that no part fills yet; leave it out"),
         ("device.terms", "cray", "device.terms: cray is not a known choice (choices: amd, neutral, nvidia)"),
     ],
 )  # fmt: skip

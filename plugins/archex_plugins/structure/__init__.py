@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from archex.parts.address_translation import AddressTranslation
+from archex.parts.async_copy_unit import AsyncCopyUnit
 from archex.parts.cache import Cache
 from archex.parts.compute_unit import ComputeUnit
 from archex.parts.dispatcher import Dispatcher
@@ -10,6 +11,7 @@ from archex.parts.instruction_cache import InstructionCache
 from archex.parts.instruction_set import InstructionSet
 from archex.parts.interconnect import Interconnect
 from archex.parts.local_memory import LocalMemory
+from archex.parts.matrix_unit import MatrixUnit
 from archex.parts.memory import Memory
 from archex.parts.part import Part
 from archex.parts.register_file import RegisterFile
@@ -42,6 +44,18 @@ class TableUnit(SpecialFunctionUnit):
     """Table look-up and interpolation, pipelined."""
 
     name = "pipelined"
+
+
+class MatrixPipe(MatrixUnit):
+    """One pipe that takes a shape after the other."""
+
+    name = "pipelined"
+
+
+class CopyEngine(AsyncCopyUnit):
+    """Copies that pass the memory path without registers."""
+
+    name = "copy_engine"
 
 
 class BankedFile(RegisterFile):
@@ -105,6 +119,6 @@ class DeviceDispatcher(Dispatcher):
 
 
 STRUCTURE: tuple[type[Part], ...] = (
-    InstructionSet, InOrderUnit, PipelinedSimd, UniformUnit, TableUnit, BankedFile, BankedMemory, PrefetchedCode, BroadcastCache,
-    LaneCache, SlicedCache, TranslationBuffer, Crossbar, Channels, DeviceDispatcher,
+    InstructionSet, InOrderUnit, PipelinedSimd, MatrixPipe, CopyEngine, UniformUnit, TableUnit, BankedFile, BankedMemory, PrefetchedCode,
+    BroadcastCache, LaneCache, SlicedCache, TranslationBuffer, Crossbar, Channels, DeviceDispatcher,
 )  # fmt: skip
