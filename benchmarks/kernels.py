@@ -49,7 +49,7 @@ def set_registers(launch: dict[str, Any], folder: Path, known: dict[str, dict[st
             if isinstance(inner, dict):
                 set_registers(inner, folder, known, around | launch)
     whole = around | launch
-    if "ptx" not in whole or not ({"ptx", "entry"} & launch.keys()):
+    if not {"ptx", "entry"} <= whole.keys() or not ({"ptx", "entry"} & launch.keys()):
         return
     if whole["ptx"] not in known:
         known[whole["ptx"]] = registers_of(folder / whole["ptx"])

@@ -71,6 +71,12 @@ def reference(name: str, clean: bool = True) -> Function:
     raise LookupError(name)
 
 
+@cache
+def standard(file: str, entry: str) -> Function:
+    """A kernel of the standard suite."""
+    return load_function(REFERENCE.parents[1] / "archex" / "suite" / "kernels" / "standard" / f"{file}.ptx", entry)
+
+
 def source(body: str, parameters: str = ".param .u64 o", registers: str = "") -> Function:
     """A kernel `k` around a body; `%tid` addresses: rd1 = o + 8 * linear thread."""
     text = f"""
@@ -86,4 +92,4 @@ def source(body: str, parameters: str = ".param .u64 o", registers: str = "") ->
     return build_function(parse(text, "k.ptx"), "k")
 
 
-__all__ = ["REFERENCE", "UNIFORM", "TraceSource", "Work", "floats", "reference", "run_functional", "source", "whole", "work"]
+__all__ = ["REFERENCE", "UNIFORM", "TraceSource", "Work", "floats", "reference", "run_functional", "source", "standard", "whole", "work"]
