@@ -24,6 +24,7 @@ from archex.base.errors import UnsupportedError
 from archex.base.options import Options
 from archex.describe import Occupancy
 from archex.describe.occupancy import occupancy, registers_that_fit
+from archex.describe.variants import best
 from archex.driver import Driver
 from archex.engine.run import Engine
 from archex.engine.tables import Geometry, ProgramTables
@@ -41,10 +42,15 @@ AHEAD = 256
 
 
 def simulate(device: Device, launch: Launch, options: Options) -> dict[str, Any]:
-    """Run a launch, or a sequence of them back to back, and return its columns.
+    """Run a launch, or the best of its variants, and return its columns.
 
     Raises UnsupportedError (the device cannot hold or run it), ProgramError (program, launch or memory is wrong).
     """
+    return best(device.spec, launch, lambda program: back_to_back(device, program, options))
+
+
+def back_to_back(device: Device, launch: Launch, options: Options) -> dict[str, Any]:
+    """The columns of one program, or of a sequence of them one after another."""
     outcomes: list[Outcome] = []
     caches = None
     for step in launch.steps:

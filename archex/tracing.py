@@ -1,7 +1,7 @@
 """One wave of a launch, followed through the engine.
 
-In: an assembled `Device`, a `Launch`, `Options`, the wave's number. Out: a `WaveEvent` an instruction. The whole device runs beside it,
-cold or warm as the launch says; the run ends when the wave's workgroup has.
+In: an assembled `Device`, a `Launch` (of variants the best is followed), `Options`, the wave's number. Out: a `WaveEvent` an instruction.
+The whole device runs beside it, cold or warm as the launch says; the run ends when the wave's workgroup has.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from archex.base import layout
 from archex.base.errors import Problem, RequestError
 from archex.base.options import Options
 from archex.describe.occupancy import occupancy
+from archex.describe.variants import fastest
 from archex.driver import Driver
 from archex.engine import state, tables
 from archex.lowering import WaveProgram
 from archex.programs.trace import TraceSource
 from archex.records.events import WaveEvent
-from archex.simulate import AHEAD, assembled, prepare, run
+from archex.simulate import AHEAD, assembled, back_to_back, prepare, run
 from archex.suite.launch import Launch
 
 #: Instructions of one wave that are kept.
@@ -34,6 +35,7 @@ def trace(device: Device, launch: Launch, options: Options, wave: int) -> list[W
 
     Raises what `simulate` raises, and RequestError if there is no such wave.
     """
+    launch = fastest(device.spec, launch, lambda program: back_to_back(device, program, options))
     caches, left = None, wave
     for step in launch.steps:
         waves = -(-int(np.prod(step.block)) // device.wave_width)

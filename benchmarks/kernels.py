@@ -2,9 +2,9 @@
 
     python -m benchmarks.kernels [FOLDER] [--check]
 
-In: a folder of archex/suite/kernels (default `standard`) and nvcc of CUDA 13. Out: PTX for compute capability 8.0 (9.0a where a source says so
-in its first line: `// arch: sm_90a`), which every device's front end reads, and `registers_per_thread` of every launch as `ptxas -O3 -v` reports
-them for sm_90. `--check` writes nothing and ends with 1 where something would change.
+In: a folder of archex/suite/kernels (default `standard`) and nvcc of CUDA 13. Out: PTX for compute capability 8.0 (9.0a where a source
+says so in its first line: `// arch: sm_90a`), and `registers_per_thread` of every launch as `ptxas -O3 -v` reports them for sm_90.
+`--check` writes nothing and ends with 1 where something would change.
 """
 
 from __future__ import annotations

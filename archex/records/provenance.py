@@ -42,7 +42,7 @@ def _content(value: Any) -> Any:
     if isinstance(value, Path):
         return _file_hash(value, value.stat().st_mtime_ns) if value.is_file() else ""
     if attrs.has(type(value)):
-        return {field.name: _content(getattr(value, field.name)) for field in attrs.fields(type(value))}
+        return {field.name: _content(getattr(value, field.name)) for field in attrs.fields(type(value)) if field.name != "id"}
     if isinstance(value, dict):
         return {str(key): _content(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

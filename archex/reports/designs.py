@@ -41,7 +41,10 @@ def _designs(runs: Sequence[tuple[str, Sequence[Row]]]) -> list[Design]:
     grouped: dict[tuple[int, str, str], dict[str, Row]] = {}
     for number, (_, rows) in enumerate(runs):
         for row in rows:
-            grouped.setdefault((number, row["device"] or "", row["overrides"] or ""), {})[row["launch"]] = row
+            by_launch = grouped.setdefault((number, row["device"] or "", row["overrides"] or ""), {})
+            known = by_launch.get(row["launch"])
+            if known is None or not row["variant"] or _faster(row, known):
+                by_launch[row["launch"]] = row
     varying = _varying([overrides for _, _, overrides in grouped])
     devices = {device for _, device, _ in grouped}
     found = []
@@ -56,6 +59,11 @@ def _designs(runs: Sequence[tuple[str, Sequence[Row]]]) -> list[Design]:
     if len({design.label for design in found}) < len(found):  # told apart by what no label says
         found = [attrs.evolve(d, label=f"{d.label} ({number})") for number, d in enumerate(found, start=1)]
     return found
+
+
+def _faster(row: Row, other: Row) -> bool:
+    """Of two variants of a launch, the one that a device is compared by."""
+    return row["status"] == "ok" and bool(other["status"] != "ok" or row["cycles"] < other["cycles"])
 
 
 def _said(override: str) -> str:

@@ -20,7 +20,17 @@ def launches(rows: Sequence[dict[str, Any]]) -> Table:
     """Launch (its designs below each other, if there are several): cycles, time, limiter, occupancy, achieved of peak."""
     known = labels(rows)
     several = len(known) > 1
-    columns = ["launch", *(["design<"] if several else []), "cycles", "time", "limiter<", "occupancy<", "of peak<"]
+    varied = any(row["variant"] for row in rows)
+    columns = [
+        "launch",
+        *(["design<"] if several else []),
+        *(["variant<"] if varied else []),
+        "cycles",
+        "time",
+        "limiter<",
+        "occupancy<",
+        "of peak<",
+    ]
     order = list(dict.fromkeys(row["launch"] for row in rows))
     lines, last = [], None
     for row in sorted(rows, key=lambda row: order.index(row["launch"])) if several else rows:
@@ -31,7 +41,7 @@ def launches(rows: Sequence[dict[str, Any]]) -> Table:
             rest = [count(row["cycles"]), time(row["time_ns"]), limiter(row), occupancy(row), achieved(row)]
         else:
             rest = [NOTHING, NOTHING, row["status"], NOTHING, NOTHING]
-        lines.append([*launch, *rest])
+        lines.append([*launch, *([row["variant"] or NOTHING] if varied else []), *rest])
     return table("", columns, lines)
 
 

@@ -14,6 +14,7 @@ from archex.programs.arguments import SCALARS, Argument
 from archex.programs.buffers import DTYPES, Buffer
 from archex.suite.fills import read_fill
 from archex.suite.launch import Launch, Variant
+from archex.suite.requirements import read_requirements
 
 FILE = "launches.json"
 _KEYS = (
@@ -21,7 +22,6 @@ _KEYS = (
 )  # fmt: skip
 _ARGUMENTS = (*SCALARS, "bytes", "buffer")
 _BUFFER_KEYS = ("buffer", "dtype", "bytes", "offset", "fill")
-_REQUIREMENTS = ("matrix", "local_memory", "wave", "async_copy")
 _KINDS = ("vgpr", "agpr", "sgpr")
 
 
@@ -103,22 +103,21 @@ class Reader:
         if not isinstance(given, list):
             self.problem(f"{path}.variants", given, "must be a list of objects")
             return ()
-        found = []
+        found: list[Variant] = []
         for index, item in enumerate(given):
             where = f"{path}.variants[{index}]"
             if not isinstance(item, dict):
                 self.problem(where, item, "must be an object")
                 continue
-            requires = item.get("requires", {})
-            if isinstance(requires, dict):
-                self.known(f"{where}.requires", requires, _REQUIREMENTS)
-            else:
-                self.problem(f"{where}.requires", requires, "must be an object")
-                requires = {}
+            requires = read_requirements(self, f"{where}.requires", item.get("requires", {}))
             around = {key: part for key, part in value.items() if key != "variants"}
             own = {key: part for key, part in item.items() if key not in ("requires", "name")}
             title = str(item.get("name", Path(str(own.get("ptx", index))).stem))
-            found.append(Variant(title, requires, self.launch(name, where, around | own)))
+            if any(title == other.name for other in found):
+                self.problem(f"{where}.name", title, "is another variant's name")
+            steps = {key: around[key] for key in ("caches", "flops") if key in around} | own
+            made = self.entry(name, where, steps, (name,)) if "sequence" in own else self.launch(name, where, around | own)
+            found.append(Variant(title, requires, made))
         return tuple(found)
 
     # --- fields

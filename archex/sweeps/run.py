@@ -87,19 +87,31 @@ def _tasks(plan: Plan, steps: Steps) -> tuple[list[Task], list[str]]:
     same: dict[str, str] = {}
     names: dict[tuple[str, str], str] = {}
     programs: dict[tuple[int, int], str] = {}
+    programs_of = {suite: list(_programs(launches, suite.variants)) for suite, launches in plan.launches.items()}
     for design in plan.designs:
         name = f"{design.device} {design.overrides}".strip()
-        for launch_id, launch in plan.launches[design.settings.suite].items():
+        for launch_id, launch, variant in programs_of[design.settings.suite]:
             program = (id(launch), design.settings.options.seed)
             if program not in programs:
                 programs[program] = provenance.program_fingerprint(launch, program[1])
             task = _task(design, launch_id, launch, programs[program], steps)
+            task.identity["variant"] = variant
             key = _key(task.identity)
             if key not in tasks:
                 tasks[key], names[key] = task, name
             elif names[key] != name:
                 same[name] = names[key]
     return list(tasks.values()), [f"{name} is the same design as {other}: not run twice" for name, other in same.items()]
+
+
+def _programs(launches: Mapping[str, Any], variants: str) -> Iterator[tuple[str, Any, str | None]]:
+    """(id, launch, the one variant it stands for) of each row; under `suite.variants=all` a launch is a row for each of its variants."""
+    for launch_id, launch in launches.items():
+        alternatives = getattr(launch, "variants", ())
+        if variants == "all" and alternatives:
+            yield from ((launch_id, attrs.evolve(launch, variants=(one,)), one.name) for one in alternatives)
+        else:
+            yield launch_id, launch, None
 
 
 def _task(design: Design, launch_id: str, launch: Any, program: str, steps: Steps) -> Task:
@@ -141,7 +153,10 @@ def _work(tasks: Sequence[Task], workers: int) -> Iterator[tuple[int, dict[str, 
 
 
 def _lanes(launch: Any) -> int:
-    """A guess at a launch's size: its lanes, over all programs of a sequence."""
+    """A guess at a launch's size: its lanes, over all its programs."""
+    variants = getattr(launch, "variants", ())
+    if variants:
+        return sum(_lanes(variant.launch) for variant in variants)
     parts = getattr(launch, "sequence", None) or (launch,)
     return sum(prod(part.grid) * prod(part.block) for part in parts)
 
