@@ -26,6 +26,7 @@ from archex.lowering.schedule import schedule
 from archex.lowering.spill import Passing, spill
 from archex.lowering.wait import insert_waits
 from archex.parts.instruction_set import InstructionSetSpec
+from archex.programs.graph import memory_slots
 from archex.programs.ir import Function
 
 
@@ -72,7 +73,7 @@ def lower(function: Function, spec: InstructionSetSpec, timings: Mapping[str, Ti
         ordered = insert_waits(ordered, rules.single["memory_wait"][0].operation)
     code_order = diverge.order(known)
     code, start, tokens = encode(ordered, code_order, timings, spec.instruction_bytes)
-    records = np.array([sum(operation.memory_slot >= 0 for operation in block.operations) for block in function.blocks], np.int32)
+    records = np.array([sum(memory_slots(operation) for operation in block.operations) for block in function.blocks], np.int32)
     used = registers if registers and registers < 255 else min(255, -(-demand // 8) * 8)
     return WaveProgram(
         function.name,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from archex.base.errors import ProgramError, closest
 from archex.programs import graph
+from archex.programs.fragments import expand
 from archex.programs.ir import Block, Function, Operation, Parameter
 from archex.programs.ptx.instance import Instance, Mark, Note, Output
 from archex.programs.ptx.layout import Layout
@@ -41,6 +42,7 @@ def build_function(module: Module, entry: str = "") -> Function:
     translate_routine(instance, output)
     function.blocks = cut(output)
     graph.remove_unreachable(function)
+    expand(function)
     graph.finish(function)
     return function
 

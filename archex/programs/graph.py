@@ -14,6 +14,8 @@ from archex.programs.ir import Block, Function, Operation, Space
 #: Operations that produce a memory record for each execution of their block, in these spaces.
 RECORDED = frozenset({"load", "store", "atomic", "reduce_atomic"})
 RECORDED_SPACES = frozenset({Space.GLOBAL, Space.LOCAL, Space.PRIVATE, Space.GENERIC})
+#: Operations with records of their own kind, and how many each time.
+OWN_RECORDS = {"matrix_load": 1, "matrix_store": 1, "matrix_async": 1}
 ENDS = frozenset({"branch", "branch_index", "exit", "trap"})
 
 
@@ -172,9 +174,16 @@ def finish(function: Function) -> None:
     assign_memory_slots(function)
 
 
+def memory_slots(operation: Operation) -> int:
+    """How many records the operation puts into the trace; they are numbered from its `memory_slot` on."""
+    if operation.op in OWN_RECORDS:
+        return OWN_RECORDS[operation.op]
+    return int(operation.op in RECORDED and operation.space in RECORDED_SPACES)
+
+
 def is_recorded(operation: Operation) -> bool:
     """Whether the operation's addresses go into the trace."""
-    return operation.op in RECORDED and operation.space in RECORDED_SPACES
+    return memory_slots(operation) > 0
 
 
 def assign_memory_slots(function: Function) -> None:
@@ -182,10 +191,9 @@ def assign_memory_slots(function: Function) -> None:
     for block in function.blocks:
         slot = 0
         for operation in block.operations:
-            operation.memory_slot = -1
-            if is_recorded(operation):
-                operation.memory_slot = slot
-                slot += 1
+            taken = memory_slots(operation)
+            operation.memory_slot = slot if taken else -1
+            slot += taken
 
 
 def remove_unreachable(function: Function) -> None:

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from archex.base.errors import UnsupportedError
+from archex.programs.graph import memory_slots
 from archex.programs.interpreter import table as n
 from archex.programs.ir import Function, Immediate, Operand, Operation, Register, Space, Special
 from archex.programs.types import BITS
@@ -21,12 +22,14 @@ from archex.programs.types import BITS
 #: Always executed: they decide what runs next, or who waits.
 CONTROL = frozenset({"branch", "branch_index", "exit", "trap", "barrier"})
 #: Nothing to execute: time only.
-SILENT = frozenset({"nop", "fence", "prefetch"})
+SILENT = frozenset({"nop", "fence", "prefetch", "matrix_fence", "matrix_commit", "matrix_wait", "set_max_registers"})
 
 Row = dict[int, int]
 Encoder = Callable[["Builder", Operation], None]
 #: Operation name -> its encoder; filled by the `encode_*` modules.
 ENCODERS: dict[str, Encoder] = {}
+#: What only records, for operations that are not loads, stores or atomics.
+RECORDERS: dict[str, Encoder] = {}
 
 
 def encodes(*names: str) -> Callable[[Encoder], Encoder]:
@@ -35,6 +38,17 @@ def encodes(*names: str) -> Callable[[Encoder], Encoder]:
     def enter(function: Encoder) -> Encoder:
         for name in names:
             ENCODERS[name] = function
+        return function
+
+    return enter
+
+
+def records(*names: str) -> Callable[[Encoder], Encoder]:
+    """Enter an encoder that only records addresses."""
+
+    def enter(function: Encoder) -> Encoder:
+        for name in names:
+            RECORDERS[name] = function
         return function
 
     return enter
@@ -205,7 +219,7 @@ def encode(
     assumed: (block, operation) of comparisons whose outcome is given instead of executed.
     """
     # They fill ENCODERS.
-    from archex.programs.interpreter import encode_arithmetic, encode_choice, encode_control, encode_memory  # noqa: F401
+    from archex.programs.interpreter import encode_arithmetic, encode_choice, encode_control, encode_matrix, encode_memory  # noqa: F401
 
     builder = Builder(function, parameters, values, lanes)
     for register, operation in _single_writes(function).items():
@@ -223,7 +237,7 @@ def encode(
         count = 0
         for at, operation in enumerate(block.operations):
             executed = chosen is None or at in chosen[index] or operation.op in CONTROL
-            count += operation.memory_slot >= 0
+            count += memory_slots(operation)
             if assumed and (index, at) in assumed:
                 builder.operation = operation
                 builder.sources.append(operation)
@@ -240,7 +254,7 @@ def encode(
             if executed:
                 ENCODERS[operation.op](builder, operation)
             else:
-                encode_memory.touch(builder, operation)
+                RECORDERS.get(operation.op, encode_memory.touch)(builder, operation)
         blocks.append([start, len(builder.rows), block.next, block.reconverge, count if recorded else 0, len(block.operations)])
         slots = max(slots, count if recorded else 0)
     return _finish(builder, blocks, slots)

@@ -26,6 +26,7 @@ def _text(kind: int, value: int, extra: int, limits: np.ndarray) -> str:
         n.TRAPPED: "trap reached",
         n.TOO_DEEP: f"divergent branches nest deeper than {n.STACK_DEPTH}",
         n.BAD_INDEX: f"branch index {value} has no target",
+        n.PART_OF_GROUP: f"{value} of a group of 32 lanes take part in a matrix operation that all of them do together",
         n.FELL_OFF: "lanes run past the end of the function",
     }
     return texts.get(kind, f"fault {kind}")

@@ -12,18 +12,22 @@ Everything that runs is a flat int64 array; a row's start is its number times th
 CODE_COLUMNS = 24
 
 # --- groups: which function runs it
-INTEGER_ROW, FLOAT_ROW, COMPARE_ROW, INTEGER_LANE, FLOAT_LANE, CONVERT, COMPARE_LANE, SELECT, PREDICATE, CARRY, MEMORY, CROSS, CONTROL = (
-    range(13)
-)
+(
+    INTEGER_ROW, FLOAT_ROW, COMPARE_ROW, INTEGER_LANE, FLOAT_LANE, CONVERT, COMPARE_LANE, SELECT, PREDICATE, CARRY, MEMORY, CROSS, CONTROL,
+    MATRIX,
+) = range(14)  # fmt: skip
 
-# --- predicate logic (operands are predicate numbers; 0 is never, 1 is always)
+# --- predicate logic (operands are predicate numbers; 0 is never, 1 is always; LOWEST_*: the first lanes of each group of 32)
 P_MOVE, P_NOT, P_AND, P_OR, P_XOR = range(5)
-NEVER, ALWAYS, TEMPORARY, TEMPORARY_2, FIRST_PREDICATE = range(5)
+NEVER, ALWAYS, TEMPORARY, TEMPORARY_2, LOWEST_8, LOWEST_16, FIRST_PREDICATE = range(7)
 
 # --- memory operations
 LOAD, STORE, ATOMIC, TOUCH = range(4)
 A_ADD, A_MIN, A_MAX, A_AND, A_OR, A_XOR, A_EXCH, A_CAS, A_INC, A_DEC, A_SUB = range(11)
 ATOMICS = {name: i for i, name in enumerate(("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec", "sub"))}
+
+# --- matrix operations
+M_LOAD, M_STORE, M_TRANSPOSE, M_PRODUCT, M_DESCRIBE = range(5)
 
 # --- operations between lanes
 SHUFFLE, VOTE, MATCH_ANY, MATCH_ALL, ACTIVE, REDUX, ELECT = range(7)
@@ -60,8 +64,8 @@ SHAPE_COLUMNS = 32
 (
     NO_FAULT, NEED_PAGES, NO_BUFFER, MISALIGNED, OUT_OF_LOCAL, OUT_OF_PRIVATE, READ_ONLY, DIVERGED_BARRIER, BAD_BARRIER, DEADLOCK,
     TOO_LONG, TRAPPED,
-    TOO_DEEP, BAD_INDEX, FELL_OFF,
-) = range(15)  # fmt: skip
+    TOO_DEEP, BAD_INDEX, FELL_OFF, PART_OF_GROUP,
+) = range(16)  # fmt: skip
 F_KIND, F_CONTEXT, F_SOURCE, F_VALUE, F_EXTRA = range(5)
 FAULT_COLUMNS = 8
 

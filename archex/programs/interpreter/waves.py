@@ -16,6 +16,7 @@ from archex.programs.interpreter import table as n
 from archex.programs.interpreter.access import access
 from archex.programs.interpreter.barriers import arrive
 from archex.programs.interpreter.compute import compute, place
+from archex.programs.interpreter.matrix import matrix
 from archex.programs.interpreter.transfer import FIRST, KIND, STRIDE
 from archex.programs.values import LOW32, popcount
 
@@ -210,12 +211,15 @@ def run_wave(
             if group < n.MEMORY or group == n.CROSS:
                 if act != 0:
                     compute(code, i * n.CODE_COLUMNS, r, p, base, first_predicate, scratch, act, live, lanes)
-            elif group == n.MEMORY:
+            elif group == n.MEMORY or group == n.MATRIX:
                 row = i * n.CODE_COLUMNS
                 if act != 0:
-                    outcome = access(
-                        code, row, lists, r, base, act, lanes, look, t, pages, state, local, local_at, private, private_at, shape, fault
-                    )
+                    if group == n.MATRIX:
+                        outcome = matrix(code, row, lists, r, p, base, first_predicate, act, lanes, look, local, local_at, shape, fault)
+                    else:
+                        outcome = access(
+                            code, row, lists, r, base, act, lanes, look, t, pages, state, local, local_at, private, private_at, shape, fault
+                        )
                     if outcome != n.NO_FAULT:
                         fault[n.F_KIND], fault[n.F_SOURCE] = outcome, code[row + n.SOURCE]
                         x[at + n.AT] = i

@@ -74,6 +74,8 @@ def begin(
         for i in range(c * shape[n.PREDICATES], (c + 1) * shape[n.PREDICATES]):
             p[i] = 0
         p[c * shape[n.PREDICATES] + n.ALWAYS] = -1
+        p[c * shape[n.PREDICATES] + n.LOWEST_8] = 0xFF_0000_00FF
+        p[c * shape[n.PREDICATES] + n.LOWEST_16] = 0xFFFF_0000_FFFF
         for i in range(c * width * shape[n.PRIVATE_WORDS], (c + 1) * width * shape[n.PRIVATE_WORDS]):
             private[i] = 0
         for which in range(n.LANE_SPECIALS):
