@@ -1,7 +1,7 @@
 """Shipped devices as plain dicts, composed from the files without Hydra: quick, and enough for tests of parts.
 
-In: a device's name, value overrides by dotted path. Out: the dict that `describe` takes. Only what device files may hold is understood:
-a base device, `override` lines, values of their own.
+In: a device's name, value overrides by dotted path. Out: the dict that `describe` takes. Only what these files may hold is understood:
+a base file of the same group, `override` lines of devices, values of their own.
 """
 
 from __future__ import annotations
@@ -22,6 +22,26 @@ installed = cache(load)
 @cache
 def _file(path: str) -> dict[str, Any]:
     return yaml.safe_load((folders.conf() / path).read_text()) or {}
+
+
+def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """`own` on top of `base`: maps are merged, all else is replaced."""
+    merged = dict(base)
+    for key, value in own.items():
+        known = merged.get(key)
+        merged[key] = _over(known, value) if isinstance(value, dict) and isinstance(known, dict) else value
+    return merged
+
+
+@cache
+def slot_file(slot: str, choice: str) -> dict[str, Any]:
+    """The content of a slot's file on top of the files of the same slot that it starts from."""
+    whole: dict[str, Any] = {}
+    own = _file(f"{slot}/{choice}.yaml")
+    for line in own.get("defaults", ["_self_"]):
+        above = {key: value for key, value in own.items() if key != "defaults"} if line == "_self_" else slot_file(slot, line)
+        whole = _over(whole, above)
+    return whole
 
 
 def choices(device: str) -> dict[str, str]:
@@ -51,7 +71,7 @@ def compose(device: str, values: dict[str, Any] | None = None) -> dict[str, Any]
     """The composed dict of a shipped device; `values` are overrides by dotted path (a bare slot name: the group's choice)."""
     picked = choices(device)
     picked |= {key: value for key, value in (values or {}).items() if key in picked and isinstance(value, str)}
-    config = copy.deepcopy(_root(device) | {slot: _file(f"{slot}/{choice}.yaml") for slot, choice in picked.items()})
+    config = copy.deepcopy(_root(device) | {slot: slot_file(slot, choice) for slot, choice in picked.items()})
     for path, value in (values or {}).items():
         if path in picked and isinstance(value, str):
             continue

@@ -10,10 +10,10 @@ import yaml
 from archex.base import folders
 from archex.describe import tree
 from archex.describe.device import STATUSES
-from archex.describe.provenance import provenance, unsourced
+from archex.describe.provenance import covering, leaves, provenance, unsourced
 from archex.describe.structure import Structurer
 from archex.parts.kinds import KINDS, SLOTS
-from archex.testing.devices import compose, described, installed
+from archex.testing.devices import compose, described, installed, slot_file
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from omegaconf import OmegaConf
@@ -31,7 +31,12 @@ def content(path: Path) -> dict[str, Any]:
 
 
 def test_devices_are_there() -> None:
-    assert {"h200", "mi300a", "hopper_like", "cdna3_like", "tiny"} <= set(DEVICES)
+    assert {"h100_sxm", "h200", "mi300a", "mi300x", "hopper_like", "cdna3_like", "tiny"} == set(DEVICES)
+
+
+def test_a_family_is_explored_around_its_best_known_device() -> None:
+    for alias, device in (("hopper_like", "h200"), ("cdna3_like", "mi300x")):
+        assert described(alias).fingerprint == described(device).fingerprint
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -53,7 +58,7 @@ def test_a_device_is_right(device: str) -> None:
 
 @pytest.mark.parametrize("path", SLOT_FILES, ids=label)
 def test_a_slot_file_holds_a_part_and_a_source_for_each_number(path: Path) -> None:
-    whole = content(path)
+    whole = slot_file(path.parent.name, path.stem)
     kind = SLOTS[path.parent.name].kind
     part = installed().parts[kind, whole.get("name", KINDS[kind].name)].part
     numbers = {key: value for key, value in whole.items() if key not in ("name", "sources")}
@@ -63,6 +68,15 @@ def test_a_slot_file_holds_a_part_and_a_source_for_each_number(path: Path) -> No
     assert wrong == []
     assert unsourced(found, numbers) == []
     assert all(source.status in STATUSES and len(source.origin) > 5 for source in found.values())
+
+
+@pytest.mark.parametrize("path", [path for path in SLOT_FILES if "defaults" in content(path)], ids=label)
+def test_a_file_that_starts_from_another_gives_its_own_numbers_their_own_sources(path: Path) -> None:
+    """Else a number would seem to be from where the other file's is."""
+    own, whole = content(path), slot_file(path.parent.name, path.stem)
+    assert own["defaults"][1:] == ["_self_"], "one file of the same slot, then what this one changes"
+    for leaf, value in leaves({key: value for key, value in own.items() if key not in ("defaults", "name", "sources")}):
+        assert covering(leaf, whole["sources"]) in own["sources"] or value is None, leaf
 
 
 @pytest.mark.parametrize("path", SLOT_FILES, ids=label)
