@@ -74,7 +74,8 @@ class Structurer:
             if known.each == "map":
                 if not isinstance(value, Mapping):
                     raise _WrongError(Problem("", value, "must be a map of names"))
-                return dict(_each(((str(key), item) for key, item in value.items()), one))
+                # null: an entry of the file it starts from that this device lacks
+                return dict(_each(((str(key), item) for key, item in value.items() if item is not None), one))
             if known.each == "list":
                 if not isinstance(value, (list, tuple)):
                     raise _WrongError(Problem("", value, "must be a list"))

@@ -132,7 +132,11 @@ def test_a_program_makes_do_with_the_registers_there_are(kernels: Path) -> None:
 
 RUN = (sys.executable, "-m", "archex.cli.main", "run", "device=tiny", "suite.path=k", "output=rows", "workers=1")
 REQUESTS = [
-    ("device=h300", "device: h300 is not a known choice; did you mean h200? (choices: cdna3_like, h100_sxm, h200, hopper_like, mi300a, mi300x, tiny)"),
+    (
+        "device=h300",
+        "device: h300 is not a known choice; did you mean h200? "
+        "(choices: a100, cdna3_like, h100_sxm, h200, hopper_like, mi210, mi300a, mi300x, tiny)",
+    ),
     ("suite.path=nowhere", "suite.path: nowhere has no readable launches.json: No such file or directory"),
     ("suite.path=torn", "suite.path: torn/launches.json is not valid JSON: Expecting value: line 1 column 7 (char 6)"),
     ("sampling=yes", "sampling: yes is not a known choice (choices: auto, off)"),

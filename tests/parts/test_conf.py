@@ -31,7 +31,7 @@ def content(path: Path) -> dict[str, Any]:
 
 
 def test_devices_are_there() -> None:
-    assert {"h100_sxm", "h200", "mi300a", "mi300x", "hopper_like", "cdna3_like", "tiny"} == set(DEVICES)
+    assert {"h100_sxm", "h200", "a100", "mi210", "mi300a", "mi300x", "hopper_like", "cdna3_like", "tiny"} == set(DEVICES)
 
 
 def test_a_family_is_explored_around_its_best_known_device() -> None:
