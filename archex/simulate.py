@@ -101,8 +101,9 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
 
 def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     """A program as the device's instruction set shapes it, which is what is executed, and its machine code under the launch's budget."""
-    program = (str(launch.ptx), launch.ptx.read_bytes() if launch.ptx.is_file() else b"", launch.entry, device.instruction_set)
-    function = kept("program", program, lambda: unroll(load_function(launch.ptx, launch.entry), device.instruction_set))
+    able = device.abilities
+    program = (str(launch.ptx), launch.ptx.read_bytes() if launch.ptx.is_file() else b"", launch.entry, device.instruction_set, able)
+    function = kept("program", program, lambda: unroll(load_function(launch.ptx, launch.entry), device.instruction_set, able))
     most = device.spec["register_file"].most
     room = registers_that_fit(device.spec, launch.block[0] * launch.block[1] * launch.block[2])
     budget = launch.registers(device.spec.slots["instruction_set"].name, min(function.max_registers or MOST_REGISTERS, most, room))
@@ -111,7 +112,8 @@ def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     if launch.register_counts and not isinstance(launch.register_counts, Mapping):
         # A plain number is of the assembler that the program was written for.
         budget = min(int(budget * device.instruction_set.budget_share), most)
-    machine = kept("machine", (program, device.timings, budget), lambda: lower(function, device.instruction_set, device.timings, budget))
+    kept_as = (program, device.timings, budget)
+    machine = kept("machine", kept_as, lambda: lower(function, device.instruction_set, device.timings, budget, able))
     return function, machine
 
 

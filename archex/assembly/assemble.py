@@ -20,6 +20,7 @@ from archex.describe.fit import UNITS, operations
 from archex.describe.occupancy import vector_cache_bytes
 from archex.engine import tables as t
 from archex.engine.policies import Policies
+from archex.parts.abilities import Abilities, abilities_of
 from archex.parts.instruction_set import InstructionSetSpec
 
 
@@ -36,6 +37,11 @@ class Device:
     wave_width: int
     clock_hz: float
     launch_gap_cycles: float
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the lowering may use beside plain operations."""
+        return abilities_of(self.wave_width, self.spec.get("matrix_unit"), self.spec.get("async_copy_unit"))
 
     def tables_for(self, held: Occupancy) -> t.DeviceTables:
         """The tables of a launch: a vector cache that shares its array with local memory keeps what resident workgroups leave."""

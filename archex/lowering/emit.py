@@ -7,22 +7,30 @@ division that depends on the divisor alone is made once, outside the loops in wh
 
 from __future__ import annotations
 
-from archex.lowering.facts import Facts, Named, words
+from archex.lowering.facts import Facts, words
 from archex.lowering.form import Form, Item, Ref, Value
-from archex.lowering.node import MEMORY, Node
-from archex.lowering.outside import Outside, OutsideValues
-from archex.lowering.rules import Step
+from archex.lowering.lacking import lacking
+from archex.lowering.node import Node
+from archex.lowering.outside import Outside
+from archex.lowering.products import PRODUCTS
+from archex.lowering.records import Records
+from archex.lowering.rules import Rules, Step
+from archex.parts.abilities import Abilities
 from archex.parts.machine_operations import MACHINE_OPERATIONS
-from archex.programs.ir import Immediate, Operation, Space
+from archex.programs.ir import Immediate
 
 
-class Emitter(OutsideValues):
+class Emitter(Records):
     """Makes nodes for a whole function."""
+
+    def __init__(self, facts: Facts, rules: Rules, forms: list[Form], aliases: list[dict[Value, list[Ref]]], abilities: Abilities) -> None:
+        super().__init__(facts, rules, forms, aliases)
+        self.abilities = abilities
 
     def run(self) -> list[list[Node]]:
         """Nodes of every block."""
         for index, made in enumerate(self.forms):
-            self.block, self.memo, self.target = index, {}, self.nodes[index]
+            self.block, self.memo, self.groups, self.places, self.target = index, {}, {}, {}, self.nodes[index]
             guard: object = None
             for item in made.items:
                 if not item.gone:
@@ -45,7 +53,10 @@ class Emitter(OutsideValues):
         if operation.op in ("branch", "branch_index", "exit", "trap"):
             self._end(item)
             return
-        key = self.rules.key(item.op, item.attributes, operation.opcode)
+        if operation.op in PRODUCTS:
+            self._product(item)
+            return
+        key = self.rules.key(item.op, item.attributes | lacking(operation, self.abilities), operation.opcode, operation.line)
         refs = self._flat(item.sources)
         environment: dict[str, list[Ref]] = {name: refs[at] for at, name in enumerate("abce") if at < len(refs)}
         for extra in refs[4:]:
@@ -56,8 +67,7 @@ class Emitter(OutsideValues):
         start = len(self.target)
         self._steps(self.rules.steps[key], environment, results, guard + carried, bool(guard))
         made = self.target[start:]
-        if operation.space in (Space.GLOBAL, Space.LOCAL, Space.PRIVATE, Space.GENERIC):
-            self._memory(operation, made, environment.get("a", []))
+        self._records(operation, made, environment.get("a", []))
         if made:
             made[-1].last = True
 
@@ -82,17 +92,6 @@ class Emitter(OutsideValues):
         while at and self.target[at - 1].ends:
             at -= 1
         self.target.insert(at, Node(name, reads, [], wall=True))
-
-    def _memory(self, operation: Operation, made: list[Node], base: list[Ref]) -> None:
-        for node in made:
-            if node.name.startswith(MEMORY):
-                node.record, node.bytes = operation.memory_slot, operation.width * operation.vector
-                node.offset = operation.offset
-                node.base = base[0] if base and isinstance(base[0], Value) else None
-                if operation.space == Space.LOCAL and self.rules.single["local_base"]:
-                    node.reads.append(self._outside(Named("local_base", 0), node.name))
-        if made and operation.space in (Space.GLOBAL, Space.GENERIC) and self.rules.single["memory_prologue"]:
-            made[-1].reads.append(self._outside(Named("memory_prologue", 0), "branch"))
 
     def _end(self, item: Item) -> None:
         refs = [

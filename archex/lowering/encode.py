@@ -17,6 +17,7 @@ from archex.base.layout import Timing
 from archex.lowering.form import Value
 from archex.lowering.node import Node
 from archex.parts.machine_operations import MACHINE_OPERATIONS
+from archex.parts.matrix_unit import OPERATION
 from archex.programs.ir import Immediate
 
 KINDS = {
@@ -35,7 +36,17 @@ KINDS = {
     "barrier": layout.BARRIER,
     "exit": layout.EXIT,
     "fence": layout.FENCE,
-    "matrix": layout.MATRIX,
+    "load_local_matrix": layout.LOCAL_LOAD,
+    "store_local_matrix": layout.LOCAL_STORE,
+    "copy_async": layout.ASYNC_COPY,
+    "copy_bulk": layout.BULK_COPY,
+    "group_commit": layout.GROUP_COMMIT,
+    "group_wait": layout.GROUP_WAIT,
+    "signal": layout.SIGNAL_ARRIVE,
+    "signal_wait": layout.SIGNAL_WAIT,
+    "cluster_arrive": layout.CLUSTER_ARRIVE,
+    "cluster_wait": layout.CLUSTER_WAIT,
+    "set_registers": layout.REGISTERS,
 }
 BYPASSING = frozenset({"cg", "cv", "volatile", "relaxed", "acquire"})
 WIDE_SCOPES = frozenset({"gpu", "sys", "gl"})
@@ -151,16 +162,27 @@ def encode(
 
 def _row(row: np.ndarray, node: Node, tokens: tuple[list[int], list[int]], timing: Timing) -> None:
     reads, writes = tokens
-    row[layout.KIND] = layout.BRANCH if node.name == "branch" and node.ends else KINDS.get(node.name, layout.ARITHMETIC)
+    row[layout.KIND] = kind(node)
     row[layout.PIPE], row[layout.PIPE_ALTERNATIVE] = timing.pipe, timing.alternative
-    row[layout.INTERVAL], row[layout.LATENCY] = round(timing.interval), round(timing.latency)
+    row[layout.INTERVAL], row[layout.LATENCY] = round(timing.interval if node.interval < 0 else node.interval), round(timing.latency)
     row[layout.DST0] = writes[0] if writes else -1
     row[layout.DST1] = writes[-1] if len(writes) > 1 else -1
     row[layout.SRC0 : layout.SRC0 + layout.SRC_COUNT] = (reads[: layout.SRC_COUNT] + [-1] * layout.SRC_COUNT)[: layout.SRC_COUNT]
     row[layout.RECORD], row[layout.BYTES], row[layout.OFFSET] = node.record, node.bytes, _offset(node)
     row[layout.FLAGS] = _flags(node)
-    row[layout.CLASS] = layout.CLASSES.index(MACHINE_OPERATIONS[node.name][0])
+    row[layout.CLASS] = layout.CLASSES.index("matrix" if node.name.startswith(OPERATION) else MACHINE_OPERATIONS[node.name][0])
     row[layout.LINE] = node.source.line if node.source is not None else 0
+
+
+def kind(node: Node) -> int:
+    """What the engine does for a node."""
+    if node.name.startswith(OPERATION):
+        return layout.MATRIX
+    if node.name == "branch":
+        return layout.BRANCH if node.ends else layout.ARITHMETIC
+    if node.name == "signal" and node.source is not None and "init" in node.source.mods:
+        return layout.SIGNAL_SET
+    return KINDS.get(node.name, layout.ARITHMETIC)
 
 
 def _offset(node: Node) -> int:
@@ -168,11 +190,13 @@ def _offset(node: Node) -> int:
 
 
 def _flags(node: Node) -> int:
-    flags = layout.GUARDED * node.guarded | layout.LAST_OF_SOURCE * node.last
+    flags = node.flags | layout.GUARDED * node.guarded | layout.LAST_OF_SOURCE * node.last
     if "uniform" in node.name:
         flags |= layout.UNIFORM
     source = node.source
     if source is not None:
+        if node.name == "signal":
+            flags |= layout.AFTER_COPIES * (source.mods[:1] == ("copies",))
         if node.name == "load_global":
             flags |= layout.BYPASS * (source.cache in BYPASSING) | layout.READ_ONLY * (source.cache == "nc")
         if node.name == "fence":

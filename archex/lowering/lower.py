@@ -24,8 +24,10 @@ from archex.lowering.rules import Rules
 from archex.lowering.scalar import scalar_registers
 from archex.lowering.schedule import schedule
 from archex.lowering.spill import Passing, spill
-from archex.lowering.wait import insert_waits
+from archex.lowering.wait import behind_products, insert_waits
+from archex.parts.abilities import NOTHING, Abilities
 from archex.parts.instruction_set import InstructionSetSpec
+from archex.parts.matrix_unit import OPERATION
 from archex.programs.graph import memory_slots
 from archex.programs.ir import Function
 
@@ -57,18 +59,27 @@ class WaveProgram:
         return np.diff(self.block_start)
 
 
-def lower(function: Function, spec: InstructionSetSpec, timings: Mapping[str, Timing], registers: int | None = None) -> WaveProgram:
+def lower(
+    function: Function,
+    spec: InstructionSetSpec,
+    timings: Mapping[str, Timing],
+    registers: int | None = None,
+    abilities: Abilities = NOTHING,
+) -> WaveProgram:
     """Make machine code; `registers`: vector registers a thread may use (None: as many as it wants)."""
     rules = Rules(spec)
     known = facts(function)
-    blocks = nodes_of(known, rules)
+    blocks = nodes_of(known, rules, abilities)
     latency = {name: timing.latency for name, timing in timings.items()} | dict(spec.assumed_latency)
+    latency |= {OPERATION + name: 1.0 for name, shape in abilities.shapes.items() if shape.source == "local_memory"}
     budget = (registers or 255) - spec.reserved_registers
     ordered, peaks, passing = _schedule(known, blocks, latency, budget)
     demand = max(peaks, default=0) + spec.reserved_registers
     spilled = 0
     if registers and max(peaks, default=0) > budget:
         ordered, spilled = spill(known, ordered, passing, budget)
+    if rules.single["product_wait"]:
+        ordered = [behind_products(nodes, rules.single["product_wait"][0].operation) for nodes in ordered]
     if rules.single["memory_wait"]:
         ordered = insert_waits(ordered, rules.single["memory_wait"][0].operation)
     code_order = diverge.order(known)
@@ -90,14 +101,14 @@ def lower(function: Function, spec: InstructionSetSpec, timings: Mapping[str, Ti
     )
 
 
-def nodes_of(known: Facts, rules: Rules) -> list[list[Node]]:
+def nodes_of(known: Facts, rules: Rules, abilities: Abilities = NOTHING) -> list[list[Node]]:
     """Machine operations of every block, in program order."""
     spec = rules.spec
     forms = [form(known, index) for index in range(len(known.function.blocks))]
     for made in forms:
         merge_accesses(known, made, spec.merge_access)
     aliases = [fuse(known, made, spec.fuse, spec.contracts, spec.immediates) for made in forms]
-    emitter = Emitter(known, rules, forms, aliases)
+    emitter = Emitter(known, rules, forms, aliases, abilities)
     emitter.scalar_registers = scalar_registers(known) if rules.uniform else set()
     blocks = emitter.run()
     _meet(known, rules, blocks)

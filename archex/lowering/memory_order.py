@@ -5,11 +5,14 @@ In: nodes one by one, in program order. Out: for each, the earlier ones that mus
 
 from __future__ import annotations
 
+from archex.base.layout import BESIDE
 from archex.lowering.form import Value
 from archex.lowering.node import MEMORY, Node
 from archex.programs.ir import Space
 
-ORDERED = frozenset({"barrier", "fence"})
+ORDERED = frozenset(
+    """barrier fence group_commit group_wait matrix_fence signal signal_wait copy_bulk cluster_arrive cluster_wait set_registers""".split()
+)
 LOADS = ("load_",)
 
 
@@ -42,7 +45,10 @@ class MemoryOrder:
             self.fences.append(place)
             return found
         if not node.name.startswith(MEMORY):
-            return []
+            if node.flags & BESIDE == 0:
+                return []
+            self.seen.append((place, node))
+            return list(self.fences)
         found = list(self.fences)
         found += [other for other, earlier in self.seen if may_conflict(earlier, node)]
         self.seen.append((place, node))
@@ -55,6 +61,8 @@ def _read_only(node: Node) -> bool:
 
 def may_conflict(a: Node, b: Node) -> bool:
     """Whether two memory operations may touch the same bytes, or are volatile both."""
+    if (a.flags | b.flags) & BESIDE:
+        return False
     if a.name.startswith(LOADS) and b.name.startswith(LOADS):
         return _volatile(a) and _volatile(b)
     if _read_only(a) or _read_only(b):
@@ -68,6 +76,8 @@ def may_conflict(a: Node, b: Node) -> bool:
 
 
 def _space(node: Node) -> Space:
+    if node.source is not None and node.source.op == "async_copy":
+        return Space.GLOBAL if node.name == "load_global" else Space.LOCAL
     return node.source.space if node.source is not None else Space.PRIVATE
 
 

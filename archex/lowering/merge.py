@@ -15,6 +15,11 @@ from archex.lowering.form import Form, Item, Value
 from archex.programs.ir import Immediate, Register, Space
 
 SPACES = (Space.GLOBAL, Space.LOCAL, Space.PRIVATE)
+#: Nothing is joined across these: memory may be another behind them.
+_SEPARATE = frozenset(
+    """barrier fence atomic reduce_atomic exit async_copy async_commit async_wait bulk_copy bulk_commit bulk_wait mbarrier cluster_barrier
+    matrix_load matrix_store matrix_async matrix_fence matrix_commit matrix_wait""".split()
+)
 PLAIN = frozenset({"", "nc", "ca"})
 
 
@@ -38,7 +43,7 @@ def _groups(made: Form) -> list[list[list[Item]]]:
 
     for item in made.items:
         operation = item.operation
-        if operation.op in ("barrier", "fence", "atomic", "reduce_atomic", "exit"):
+        if operation.op in _SEPARATE:
             close(open_loads, open_stores)
             continue
         if operation.op not in ("load", "store") or operation.space == Space.PARAMETER or operation.space == Space.CONSTANT:

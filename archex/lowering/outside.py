@@ -12,6 +12,7 @@ from archex.lowering.facts import Facts, Named
 from archex.lowering.form import Form, Ref, Value
 from archex.lowering.node import Node
 from archex.lowering.rules import Rules, Step
+from archex.parts.matrix_unit import OPERATION
 from archex.programs.ir import Immediate, Operation
 
 #: Vector instructions that take one scalar register among their inputs.
@@ -43,6 +44,8 @@ class OutsideValues:
         self.block = 0
         self.source: Operation | None = None
         self.memo: dict[object, Value] = {}
+        self.groups: dict[object, list[Ref]] = {}  # operands of products, by what they were
+        self.places: dict[Value, tuple[object, int]] = {}  # where in such a group a value stands
         self.target: list[Node] = []
         self.scalar_registers: set[int] = set()
 
@@ -55,7 +58,7 @@ class OutsideValues:
         """Inputs, with constants that the instruction cannot hold replaced by registers."""
         if name in self.rules.immediate_free or name == "move":
             return [ref for ref in inputs if not isinstance(ref, Immediate)]
-        room = 0 if name in self.rules.immediate_none else self.rules.spec.immediates
+        room = 0 if name in self.rules.immediate_none or name.startswith(OPERATION) else self.rules.spec.immediates
         doubles = name.endswith("_f64")
         found: list[Ref] = []
         held: set[int] = set()

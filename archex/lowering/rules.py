@@ -13,6 +13,7 @@ from archex.base.errors import Problem, RequestError, UnsupportedError
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.parts.machine_operations import MACHINE_OPERATIONS
 
+_SINGLE = ("prologue", "memory_prologue", "local_base", "parameter", "parameter_uniform", "branch", "memory_wait", "product_wait")
 _STEP = re.compile(r"\s*(?:([a-z]\w*)\s*=\s*)?([a-z][\w.]*)\s*([\w\s,]*?)\s*(?:@\s*(\w+))?\s*$")
 
 
@@ -59,10 +60,7 @@ class Rules:
         for choices in self.by_operation.values():
             choices.sort(key=lambda choice: -len(choice[0]))
         self.specials = {name: parse_steps(text, f"instruction_set.specials.{name}") for name, text in spec.specials.items()}
-        self.single = {
-            name: parse_steps(getattr(spec, name), f"instruction_set.{name}")
-            for name in ("prologue", "memory_prologue", "local_base", "parameter", "parameter_uniform", "branch", "memory_wait")
-        }
+        self.single = {name: parse_steps(getattr(spec, name), f"instruction_set.{name}") for name in _SINGLE}
         self.before_divergence, self.after_divergence = _pair(spec.divergence)
         self.before_guard, self.after_guard = _pair(spec.guard)
         self.immediate_free = frozenset(spec.immediate_free.split())
@@ -82,7 +80,7 @@ class Rules:
         if problems:
             raise RequestError(problems)
 
-    def key(self, operation: str, attributes: frozenset[str], opcode: str) -> str:
+    def key(self, operation: str, attributes: frozenset[str], opcode: str, line: int = 0) -> str:
         """The expansion with the most attributes that all hold."""
         found = self._found.get((operation, attributes))
         if found is None:
@@ -91,7 +89,9 @@ class Rules:
                     found = self._found[operation, attributes] = key
                     break
             else:
-                raise UnsupportedError(f"{opcode or operation}: the instruction set has no expansion for it")
+                raise UnsupportedError(
+                    f"{opcode or operation}{f' (line {line})' if line else ''}: the instruction set has no expansion for it"
+                )
         return found
 
     def special(self, name: str) -> tuple[Step, ...]:

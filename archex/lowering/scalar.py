@@ -11,7 +11,7 @@ from archex.programs.ir import Operation, Register
 from archex.programs.operands import writes
 
 MAKERS = frozenset({"add", "sub", "mul_lo", "mad_lo", "and", "or", "xor", "not", "shl", "shr", "move", "neg"})
-READERS = MAKERS | {"compare", "min", "max", "select", "branch", "mul_wide", "mad_wide", "convert"}
+READERS = MAKERS | {"matrix_async", "compare", "min", "max", "select", "branch", "mul_wide", "mad_wide", "convert"}
 
 
 def scalar_registers(known: Facts) -> set[int]:

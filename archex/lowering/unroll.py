@@ -15,6 +15,8 @@ from archex.lowering.facts import facts
 from archex.lowering.node import MEMORY, Node
 from archex.lowering.prepare import aggregate_atomics, end_loops_with_test
 from archex.lowering.rules import Rules
+from archex.lowering.widen import widen
+from archex.parts.abilities import NOTHING, Abilities
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.programs import graph
 from archex.programs.clean import clean
@@ -24,9 +26,10 @@ from archex.programs.operands import writes
 from archex.programs.types import BITS, mask, signed
 
 
-def unroll(function: Function, spec: InstructionSetSpec) -> Function:
-    """The function as the assembler changes it: loops repeated by the instruction set's rule, and what `prepare` says."""
-    function = _repeat_loops(function, spec)
+def unroll(function: Function, spec: InstructionSetSpec, abilities: Abilities = NOTHING) -> Function:
+    """The function as the assembler changes it: loops repeated by the instruction set's rule, and what `widen` and `prepare` say."""
+    function = widen(function, spec.widened, abilities)
+    function = _repeat_loops(function, spec, abilities)
     function = _copy(function)
     changed = aggregate_atomics(function, frozenset(spec.shared_atomics.split()))
     changed |= end_loops_with_test(function)
@@ -35,7 +38,7 @@ def unroll(function: Function, spec: InstructionSetSpec) -> Function:
     return function
 
 
-def _repeat_loops(function: Function, spec: InstructionSetSpec) -> Function:
+def _repeat_loops(function: Function, spec: InstructionSetSpec, abilities: Abilities) -> Function:
     rule = spec.unroll
     if rule.copies < 2:
         return function
@@ -45,7 +48,7 @@ def _repeat_loops(function: Function, spec: InstructionSetSpec) -> Function:
         return function
     from archex.lowering.lower import nodes_of
 
-    nodes = nodes_of(known, Rules(spec))
+    nodes = nodes_of(known, Rules(spec), abilities)
     chosen: list[tuple[Counted, int]] = []
     for loop in loops:
         weight, limit = weigh(nodes[loop.block], spec)

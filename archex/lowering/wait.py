@@ -7,14 +7,20 @@ order, so a wait for one covers all before it.
 
 from __future__ import annotations
 
+from archex.base.layout import BESIDE
 from archex.lowering.form import Value
 from archex.lowering.node import Node
+from archex.parts.matrix_unit import OPERATION
 
 #: Operations whose results must be waited for, and the counter that counts them.
 COUNTERS = {
     "load_global": 0, "atomic_global": 0, "load_private": 0,
     "load_local": 1, "atomic_local": 1, "shuffle": 1, "constant_load": 1, "constant_load_uniform": 1,
 }  # fmt: skip
+
+
+#: A product's result is waited for explicitly by what stands so close behind it.
+NEAR = 2
 
 
 def insert_waits(blocks: list[list[Node]], name: str) -> list[list[Node]]:
@@ -26,6 +32,24 @@ def insert_waits(blocks: list[list[Node]], name: str) -> list[list[Node]]:
                 for value in node.writes:
                     elsewhere.setdefault(_name(value), set()).add(index)
     return [_waits(index, nodes, name, elsewhere) for index, nodes in enumerate(blocks)]
+
+
+def behind_products(nodes: list[Node], name: str) -> list[Node]:
+    """A step before what needs a product's result within `NEAR` instructions; before the block's end if nothing came after it."""
+    found: list[Node] = []
+    last: Node | None = None
+    distance = 0
+    for node in nodes:
+        if last is not None and distance < NEAR and (node.ends or not set(last.writes).isdisjoint(node.reads)):
+            found.append(Node(name, [], [], last.source))
+            last = None
+        found.append(node)
+        distance += 1
+        if node.name.startswith(OPERATION) and not node.flags & BESIDE:
+            last, distance = node, 0
+    if last is not None and distance < NEAR and not (found and found[-1].ends):
+        found.append(Node(name, [], [], last.source))
+    return found
 
 
 def _name(value: Value) -> object:

@@ -53,6 +53,12 @@ class InstructionSetSpec:
     branch: str = text("steps of a branch on a predicate `p`")
     shared_atomics: str = text("integer atomics that one lane does for all on an address they share, parted by spaces")
     memory_wait: str = text("step before the first use of a load's result that no earlier wait covers, or empty")
+    product_wait: str = text(
+        "step between a matrix product from registers and what needs its result right behind it or in another block, or empty", default=""
+    )
+    widened: dict[str, str] = text(
+        "types of matrix operands that are turned into another type, where the matrix unit takes that one only", each="map", default={}
+    )
     fuse: str = text("neighbours that one instruction does together, parted by spaces (see `lowering/fuse.py`)")
     widest_access: int = number("B", "bytes a lane that one memory instruction moves at most", high=64)
     merge_access: int = number("B", "bytes up to which loads and stores of neighbouring addresses are merged", high=64)

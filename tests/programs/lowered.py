@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
 from archex.base.folders import conf
 from archex.lowering import WaveProgram, lower, unroll
+from archex.parts.abilities import Abilities, abilities_of
+from archex.parts.async_copy_unit import AsyncCopyUnitSpec
 from archex.parts.instruction_set import InstructionSetSpec, UnrollSpec
 from archex.parts.machine_operations import MACHINE_OPERATIONS
+from archex.parts.matrix_unit import OPERATION, MatrixUnitSpec, ShapeSpec
 from archex.programs.build import load_function
 from archex.programs.ir import Function
 from archex.programs.trace import TraceSource
@@ -30,14 +33,32 @@ class Timing(NamedTuple):
     latency: float = 4
 
 
-TIMINGS = dict.fromkeys(MACHINE_OPERATIONS, Timing())
+UNITS = {"sm90": ("h200", "h200", 32), "gfx942": ("mi300a", "", 64)}
+
+
+@cache
+def abilities(name: str = "sm90") -> Abilities:
+    """What the device of an instruction set has beside plain operations, as shipped."""
+    matrix, copies, lanes = UNITS[name]
+    data = _shipped("matrix_unit", matrix)
+    shapes = {key: ShapeSpec(**shape) for key, shape in data["shapes"].items()}
+    return abilities_of(
+        lanes, MatrixUnitSpec(pipes={}, shapes=shapes), AsyncCopyUnitSpec(**_shipped("async_copy_unit", copies)) if copies else None
+    )
+
+
+def _shipped(slot: str, name: str) -> dict[str, Any]:
+    data = yaml.safe_load((conf() / slot / f"{name}.yaml").read_text())
+    return {key: value for key, value in data.items() if key not in ("sources", "name", "defaults")}
+
+
+TIMINGS = dict.fromkeys([*MACHINE_OPERATIONS, *(OPERATION + shape for name in UNITS for shape in abilities(name).shapes)], Timing())
 
 
 @cache
 def instruction_set(name: str = "sm90") -> InstructionSetSpec:
     """An instruction set as shipped."""
-    data = yaml.safe_load((conf() / "instruction_set" / f"{name}.yaml").read_text())
-    data.pop("sources")
+    data = _shipped("instruction_set", name)
     data["unroll"] = UnrollSpec(**data["unroll"])
     return InstructionSetSpec(**data)
 
@@ -45,21 +66,21 @@ def instruction_set(name: str = "sm90") -> InstructionSetSpec:
 def lowered(function: Function, registers: int | None = None, name: str = "sm90", width: int = 32) -> tuple[Function, WaveProgram]:
     """The function as the assembler changes it, and its machine code."""
     del width
-    final = unroll(function, instruction_set(name))
-    return final, lower(final, instruction_set(name), TIMINGS, registers)
+    final = unroll(function, instruction_set(name), abilities(name))
+    return final, lower(final, instruction_set(name), TIMINGS, registers, abilities(name))
 
 
 @cache
-def launches() -> dict[str, Launch]:
-    """The reference launches without matrix, asynchronous and cluster instructions."""
+def launches(matrix: bool = False) -> dict[str, Launch]:
+    """The reference launches without matrix, asynchronous and cluster instructions, or those with them."""
     found = read_folder(REFERENCE / "h200")
-    plain: dict[str, bool] = {}
+    with_them: dict[str, bool] = {}
     for launch in found.values():
         name = str(launch.ptx)
-        if name not in plain:
+        if name not in with_them:
             text = launch.ptx.read_text()
-            plain[name] = not any(word in text for word in MATRIX)
-    return {key: launch for key, launch in found.items() if plain[str(launch.ptx)]}
+            with_them[name] = any(word in text for word in MATRIX)
+    return {key: launch for key, launch in found.items() if with_them[str(launch.ptx)] == matrix}
 
 
 @cache
