@@ -52,6 +52,7 @@ def compiled(spec: DeviceSpec) -> engine.Policies:
         wave_params=_params(scheduler),
         wave_state=scheduler.part.state_words(scheduler.spec, unit.waves // unit.schedulers, 1),
         wave_feedback=wave_bits,
+        line_params=_params(cache.coalescing),
         local_params=_params(local.access, local.banks, local.bank_width),
         address_params=_params(memory.interleave, memory.channels, memory.chunk),
         place_params=_params(dispatcher.placement),
@@ -61,6 +62,7 @@ def compiled(spec: DeviceSpec) -> engine.Policies:
         victim_state=tuple(state),
         victim_feedback=tuple(bits for _, bits in notes),
         coalesce_standard=cache.coalescing.part.function("coalesce") is coalesce_lines,
+        local_period=local.access.part.period(local.access.spec, local.banks, local.bank_width),
     )
 
 

@@ -90,7 +90,10 @@ class Structurer:
         if isinstance(found, Problem):
             raise _WrongError(found)
         given = {key: item for key, item in numbers.items() if key != "name"}
-        return Chosen(found.part, self._structure(found.part.Spec, given))
+        spec = self._structure(found.part.Spec, given)
+        if wrong := found.part.check(spec):
+            raise _WrongError(*(Problem(field, given.get(field, broken), rule, combined=True) for field, broken, rule in wrong))
+        return Chosen(found.part, spec)
 
 
 def leaf(value: Any, known: Meta) -> Any:

@@ -14,7 +14,7 @@ from archex.base.jit import jit_bare as jit
 from archex.engine.bits import mix
 from archex.engine.bundle import whole
 from archex.engine.policies import Access
-from archex.engine.standard import bank_passes, bucket_of
+from archex.engine.standard import bank_passes, bucket_of, one_more
 from archex.engine.state import FAULT, FAULT_VALUE, MEMO_ROWS
 
 FAULT_COALESCE = 5  # positions in policies.ARGUMENTS
@@ -86,6 +86,7 @@ def dense_lines(memory: Any, base: int, length: int, line: int, sector: int) -> 
 def lines_of(
     functions: Any,
     memory: Any,
+    params: Any,
     standard: int,
     kind: int,
     base: int,
@@ -96,7 +97,7 @@ def lines_of(
     line: int,
     sector: int,
 ) -> int:
-    """Distinct lines of an access into `memory.lines/sectors`. Scattered accesses (or a special `coalesce`) must be expanded before."""
+    """Lines of an access into `memory.lines/sectors`. Scattered accesses (or a special `coalesce`) must be expanded before."""
     if kind == lay.AFFINE and standard != 0:
         every = (1 << width) - 1 if width < 64 else -1
         if stride == bytes_of and mask == every:
@@ -105,8 +106,9 @@ def lines_of(
             return dense_lines(memory, base, bytes_of, line, sector)
         return affine_lines(memory, base, stride, mask, width, bytes_of, line, sector)
     found = functions.coalesce(
-        Access(whole(memory.addresses), width, bytes_of, 0), line, sector, whole(memory.lines), whole(memory.sectors), whole(memory.scratch)
-    )
+        Access(whole(memory.addresses), width, bytes_of, 0), line, sector, whole(memory.lines), whole(memory.sectors),
+        whole(memory.scratch), whole(params),
+    )  # fmt: skip
     if found < 1 or found > 2 * width:
         memory.scalars[FAULT] = FAULT_COALESCE
         memory.scalars[FAULT_VALUE] = found
@@ -140,16 +142,18 @@ def cache_passes(memory: Any, params: Any, kind: int, base: int, stride: int, ma
 
 @jit
 def local_passes(
-    functions: Any, memory: Any, params: Any, kind: int, base: int, stride: int, mask: int, width: int, bytes_of: int, store: int
-) -> int:
-    """Passes through local memory, by the device's policy. A pattern moved by whole rows of banks costs the same."""
+    functions: Any, memory: Any, params: Any, period: int, kind: int, base: int, stride: int, mask: int, width: int, bytes_of: int,
+    store: int,
+) -> int:  # fmt: skip
+    """Passes through local memory, by the device's policy. A pattern moved by a multiple of `period` bytes costs the same."""
     passes = 0
     row = -1
     if kind == lay.AFFINE:
-        row = memo_row(memory, stride, mask, bytes_of, base % int(params[0] * params[1]), 2 + store)
-        passes = memory.memo[row, 4]
-        if passes > 0:
-            return passes
+        if period > 0:
+            row = memo_row(memory, stride, mask, bytes_of, base % period, 2 + store)
+            passes = memory.memo[row, 4]
+            if passes > 0:
+                return passes
         expand_affine(memory, base, stride, mask, width)
     passes = functions.access_cycles(Access(whole(memory.addresses), width, bytes_of, store), whole(memory.scratch), whole(params))
     if passes < 1 or passes > 4096:
@@ -220,6 +224,11 @@ def partial_sectors(
         written = (memory.weights[k] >> (place * bits)) & most
         memory.weights[k] += min(bytes_of, most - written) << (place * bits)
     for k in range(lines):
+        j = 0
+        while memory.weights[k] == 0 and j < k:  # a line named before, whose bytes were counted there
+            if memory.lines[j] == memory.lines[k]:
+                memory.weights[k] = memory.weights[j]
+            j += 1
         for place in range(whole):
             if (memory.sectors[k] >> place) & 1 and (memory.weights[k] >> (place * bits)) & most < min(sector, most):
                 memory.words[k] += 1
@@ -234,10 +243,5 @@ def local_weight(memory: Any, width: int, banks: int, bank_bytes: int) -> int:
     for lane in range(width):
         address = memory.addresses[lane]
         if address >= 0:
-            bank = (address // bank_bytes) % banks
-            if scratch[1 + bank] != scratch[0]:
-                scratch[1 + bank] = scratch[0]
-                scratch[65 + bank] = 0
-            scratch[65 + bank] += 1
-            most = max(most, scratch[65 + bank])
+            most = max(most, one_more(scratch, (address // bank_bytes) % banks))
     return most

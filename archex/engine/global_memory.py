@@ -115,7 +115,7 @@ def atomic_lines(
         if limit > 0:
             transit = WAY_DOWN * levels[1, tab.LEVEL_LATENCY] + memory.servers[CLOCK, ACCEPTED]
             stalled += admit_store(memory, unit, now, transit, sectors)
-        latest = max(latest, done + stalled + same * (memory.weights[k] - 1))
+        latest = max(latest, done + stalled + same * max(memory.weights[k] - 1, 0))
     return latest, stalled
 
 
@@ -161,7 +161,7 @@ def global_access(
     if store == 0 and paths.levels[0, tab.LEVEL_RETURN_BYTES] > 0.0:
         words = count(mask) * max(bytes_of, 4)
         passes = max(passes, int((words + paths.levels[0, tab.LEVEL_RETURN_BYTES] - 1.0) // paths.levels[0, tab.LEVEL_RETURN_BYTES]))
-    lines = lines_of(functions, memory, core.launch[L_STANDARD], kind, base, stride, mask, width, bytes_of, line, sector)
+    lines = lines_of(functions, memory, core.line_params, core.launch[L_STANDARD], kind, base, stride, mask, width, bytes_of, line, sector)
     count_access(memory, what, lines, mask)
     rate = paths.levels[0, tab.LEVEL_LINES_PER_CYCLE]
     tags = (lines + rate - 1.0) // rate if rate > 0.0 else 1.0

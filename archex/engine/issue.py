@@ -26,6 +26,7 @@ from archex.engine.state import (
     INFINITY,
     L_WAVE_FEEDBACK,
     L_WAVE_STATE,
+    LINES,
     PARKED,
     S_LAST,
     S_NOW,
@@ -88,12 +89,12 @@ def wake(core: Any, state: Any, g: int, now: int) -> None:
 
 
 @jit
-def eligible_waves(core: Any, state: Any, g: int, now: int) -> tuple[int, int]:
-    """(ready waves whose pipe and queue take them now, earliest cycle at which another of them could go)."""
+def eligible_waves(core: Any, state: Any, g: int, now: int) -> tuple[int, int, int]:
+    """(ready waves whose pipe and queue take them now, those of them at a memory instruction, earliest cycle at which another could go)."""
     scheduler = state.schedulers[g]
     base = g * core.unit_int[tab.SLOTS]
     queue_free = state.queue[g, scheduler[S_QUEUE]]
-    mask, eligible, retry = scheduler[S_READY], 0, INFINITY
+    mask, eligible, memory, retry = scheduler[S_READY], 0, 0, INFINITY
     while mask != 0:
         slot = lowest(mask)
         mask &= mask - 1
@@ -110,9 +111,11 @@ def eligible_waves(core: Any, state: Any, g: int, now: int) -> tuple[int, int]:
             free = max(free, queue_free)
         if free <= now:
             eligible |= 1 << slot
+            if row[X_MEMORY] != 0:
+                memory |= 1 << slot
         else:
             retry = min(retry, free)
-    return eligible, retry
+    return eligible, memory, retry
 
 
 @jit
@@ -159,10 +162,11 @@ def memory_instruction(
             )
             if feedback != 0 and memory.counters[_LOOKUPS] - memory.counters[_HITS] > missed:
                 slot = w - g * core.unit_int[tab.SLOTS]
-                if feedback & MISSED:
-                    note_event(core, functions, state, g, slot, memory.lines[0], now, MISSED)
-                if feedback & FILLED:
-                    note_event(core, functions, state, g, slot, memory.lines[0], done, FILLED)
+                for k in range(state.scalars[LINES]):
+                    if memory.sectors[k] != 0 and feedback & MISSED:
+                        note_event(core, functions, state, g, slot, memory.lines[k], now, MISSED)
+                    if memory.sectors[k] != 0 and feedback & FILLED:
+                        note_event(core, functions, state, g, slot, memory.lines[k], int(memory.times[k]), FILLED)
     position = state.schedulers[g, S_QUEUE]
     state.queue[g, position] = taken
     state.schedulers[g, S_QUEUE] = position + 1 if position + 1 < state.queue.shape[1] else 0
@@ -248,12 +252,12 @@ def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: 
     issued = 0
     code = tab.RUNNING
     for _ in range(core.unit_int[tab.ISSUE_WIDTH]):
-        eligible, later = eligible_waves(core, state, g, now)
+        eligible, at_memory, later = eligible_waves(core, state, g, now)
         retry = later
         if eligible == 0:
             break
         words = core.launch[L_WAVE_STATE]
-        view = WaveView(eligible, whole(state.age), base, scheduler[S_LAST], now, slots)
+        view = WaveView(eligible, whole(state.age), base, scheduler[S_LAST], now, slots, at_memory)
         slot = functions.pick_wave(view, segment(state.wave_state, g * words, words), whole(core.wave_params))
         if slot == -1:
             retry = now + period

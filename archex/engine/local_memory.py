@@ -13,7 +13,7 @@ from archex.engine import tables as tab
 from archex.engine.addresses import expand_affine, expand_scattered, local_passes, local_weight
 from archex.engine.bits import count
 from archex.engine.global_memory import LOCAL_WINDOW
-from archex.engine.state import L_WIDTH, W_CONTEXT, W_STORE
+from archex.engine.state import L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_STORE
 
 _WAVEFRONTS = tab.COUNTER_INDEX["local_memory_wavefronts"]
 _CONFLICTS = tab.COUNTER_INDEX["local_memory_conflicts"]
@@ -55,7 +55,9 @@ def local_access(
         if kind == lay.AFFINE:
             expand_affine(memory, base, stride, mask, width)
         if flags & lay.COUNTING and local[tab.LOCAL_COUNTING] > 0.0:
-            weight = local_passes(functions, memory, core.local_params, kind, base, stride, mask, width, bytes_of, 0)
+            weight = local_passes(
+                functions, memory, core.local_params, core.launch[L_LOCAL_PERIOD], kind, base, stride, mask, width, bytes_of, 0
+            )
         else:
             weight = local_weight(memory, width, banks, bank_bytes)
         factor = local[tab.LOCAL_FLOAT_ATOMIC] if flags & lay.FLOAT_ATOMIC else (2.0 if flags & lay.COMPARE_AND_SWAP else 1.0)
@@ -67,7 +69,9 @@ def local_access(
         passes = weight
         ideal = 1
     else:
-        passes = local_passes(functions, memory, core.local_params, kind, base, stride, mask, width, bytes_of, store)
+        passes = local_passes(
+            functions, memory, core.local_params, core.launch[L_LOCAL_PERIOD], kind, base, stride, mask, width, bytes_of, store
+        )
         held = float(passes)
         ideal = max((count(mask) * bytes_of + banks * bank_bytes - 1) // (banks * bank_bytes), 1)
         latency = latency_of(local, bytes_of) + local[tab.LOCAL_CONFLICT_EXTRA] * max(passes - ideal, 0)

@@ -34,6 +34,7 @@ class WaveView(NamedTuple):
     last: int
     cycle: int
     slots: int
+    memory: int = 0  # of `ready`, the slots whose next instruction is one of memory
 
 
 class Event(NamedTuple):
@@ -90,6 +91,7 @@ ARGUMENTS: dict[str, tuple[tuple[str, str], ...]] = {
         ("lines", "int64[]"),
         ("sectors", "int64[]"),
         ("scratch", "int64[]"),
+        ("params", "float64[]"),
     ),
     "access_cycles": (("access", "Access"), ("scratch", "int64[]"), ("params", "float64[]")),
     "map_address": (("address", "int64"), ("params", "float64[]")),
@@ -102,7 +104,7 @@ RESULTS = {
     "set_index": "0 <= set < sets",
     "pick_victim": "0 <= way < view.ways",
     "note_set": "anything (ignored)",
-    "coalesce": "the number of distinct lines written, 1 to 2 x lanes",
+    "coalesce": "the number of lines written, 1 to 2 x lanes",
     "access_cycles": "1 to 4096 passes",
     "map_address": "0 <= channel < params[0]",
     "place_workgroup": "a unit with view.available[unit] <= view.cycle, or -1",
@@ -126,7 +128,7 @@ def signature(kind: str) -> Any:
         "int64": i64,
         "int64[]": ints,
         "float64[]": floats,
-        "WaveView": types.NamedTuple((i64, ints, i64, i64, i64, i64), WaveView),
+        "WaveView": types.NamedTuple((i64, ints, i64, i64, i64, i64, i64), WaveView),
         "Event": types.NamedUniTuple(i64, 4, Event),
         "SetView": types.NamedTuple((i64, i64, ints, i64, i64, i64), SetView),
         "Access": types.NamedTuple((ints, i64, i64, i64), Access),
@@ -190,6 +192,7 @@ class Policies(NamedTuple):
     wave_params: np.ndarray  # float64
     wave_state: int  # words a scheduler
     wave_feedback: int  # bits: 1 note issues, 2 note misses, 4 note fills
+    line_params: np.ndarray  # coalesce
     local_params: np.ndarray  # access_cycles: banks, bank bytes, then the part's own
     address_params: np.ndarray  # map_address: channels, chunk bytes, then the part's own
     place_params: np.ndarray
@@ -199,6 +202,7 @@ class Policies(NamedTuple):
     victim_state: tuple[int, ...]  # words a level
     victim_feedback: tuple[int, ...]  # bits: 1 note hits, 2 note fills
     coalesce_standard: bool = True
+    local_period: int = 0  # bytes by which a pattern in local memory may be moved and still takes as many passes; 0: none
 
 
 def name_of(function: Any) -> str:

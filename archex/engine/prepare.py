@@ -40,6 +40,7 @@ from archex.engine.state import (
     I_PARTITIONS,
     I_PORT_READ,
     I_PORT_WRITE,
+    I_REPEATED,
     I_SECTOR,
     I_SERVER,
     I_SETS,
@@ -51,6 +52,7 @@ from archex.engine.state import (
     I_WHOLE,
     I_WRITE,
     INT_COLUMNS,
+    L_LOCAL_PERIOD,
     L_PER_UNIT,
     L_PIPES,
     L_PRIVATE,
@@ -153,6 +155,7 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
         out[I_FETCH] = max(int(row[tab.LEVEL_FETCH_SECTORS]), 1)
         out[I_INDEX_POLICY] = 1
         out[I_FEEDBACK] = policies.victim_feedback[level]
+        out[I_REPEATED] = level == 0 and not policies.coalesce_standard
         out[I_SERVER] = servers.take(instances * partitions * slices)
         out[I_PORT_READ] = servers.take(units, row[tab.LEVEL_PORT_READ])
         shared = row[tab.LEVEL_PORT_SHARED] > 0
@@ -197,7 +200,7 @@ def prepare(
     launch[L_PRIVATE], launch[L_PIPES] = program.private_bytes, len(tables.pipes)
     launch[L_QUANTUM] = min(max(int(tables.device[tab.RELAUNCH_CYCLES]), 16), 64)
     launch[L_STANDARD], launch[L_WAVE_FEEDBACK] = policies.coalesce_standard, policies.wave_feedback
-    launch[L_WAVE_STATE] = policies.wave_state
+    launch[L_WAVE_STATE], launch[L_LOCAL_PERIOD] = policies.wave_state, policies.local_period
     launch[L_WIDTH] = int(tables.device[tab.WAVE_WIDTH])
 
     def floats(array: Any) -> np.ndarray:
@@ -209,7 +212,8 @@ def prepare(
     core = Core(
         code=decode(tables, program), block_start=ints(program.block_start), block_records=ints(program.block_records),
         device=floats(tables.device), unit=floats(tables.unit), unit_int=ints(tables.unit), pipes=floats(tables.pipes),
-        local_memory=floats(tables.local_memory), local_params=floats(policies.local_params), constant=floats(tables.constant),
+        local_memory=floats(tables.local_memory), line_params=floats(policies.line_params),
+        local_params=floats(policies.local_params), constant=floats(tables.constant),
         fetch=floats(tables.fetch), start_cost=floats(tables.start_cost), unit_order=ints(tables.unit_order), launch=launch,
         wave_params=floats(policies.wave_params), place_params=floats(policies.place_params),
     )  # fmt: skip

@@ -59,9 +59,7 @@ def victim_oldest(view: Any, state: Any, params: Any) -> int:
 _BUCKETS = 256  # hash buckets in `scratch`: stamps from word 256, keys from word 512
 _STAMPS = 256
 _KEYS = 512
-_BANK_STAMPS = 1  # up to 64 banks: stamps from word 1, heights from word 65, positions of keys from word 768
-_BANK_HEIGHTS = 65
-_VALUES = 768
+_VALUES = 768  # positions of keys, or of up to 256 banks how full they are: generation << 16 | height
 
 
 @jit
@@ -91,11 +89,17 @@ def append_line(lines: Any, sectors: Any, scratch: Any, found: int, line: int, m
     return found + 1
 
 
-def coalesce_lines(access: Any, line: int, sector: int, lines: Any, sectors: Any, scratch: Any) -> int:
+def coalesce_lines(access: Any, line: int, sector: int, lines: Any, sectors: Any, scratch: Any, params: Any) -> int:
     """Distinct lines in the order of the lanes that touch them first, with the sectors of each."""
+    return merge_lanes(access, 0, access.lanes, line, sector, lines, sectors, scratch)
+
+
+@jit
+def merge_lanes(access: Any, begin: int, end: int, line: int, sector: int, lines: Any, sectors: Any, scratch: Any) -> int:
+    """Merge what the lanes begin..end-1 want; the number of distinct lines."""
     scratch[0] += 1
     found = 0
-    for lane in range(access.lanes):
+    for lane in range(begin, end):
         address = access.addresses[lane]
         if address >= 0:
             number = address // line
@@ -112,7 +116,30 @@ def coalesce_lines(access: Any, line: int, sector: int, lines: Any, sectors: Any
 
 
 @jit
-def phase_cycles(access: Any, scratch: Any, first: int, end: int, banks: int, bank_bytes: int) -> int:
+def one_more(scratch: Any, bank: int) -> int:
+    """How full a bank is with one more in this generation."""
+    height = scratch[_VALUES + bank] + 1 if scratch[_VALUES + bank] >> 16 == scratch[0] else (scratch[0] << 16) + 1
+    scratch[_VALUES + bank] = height
+    return height & 0xFFFF
+
+
+PLAIN, CROSSED, ROTATED = 0, 1, 2
+
+
+@jit
+def bank_of(word: int, banks: int, order: int) -> int:
+    """The bank of a word: PLAIN in turn; CROSSED: each row's order by exclusive or with its number; ROTATED: by a hash of its number."""
+    row = word // banks
+    place = word - row * banks
+    if order == PLAIN:
+        return place
+    if order == ROTATED:
+        return (place + mix(row)) % banks
+    return place ^ (row % banks) if banks & (banks - 1) == 0 else (place + row) % banks
+
+
+@jit
+def phase_cycles(access: Any, scratch: Any, first: int, end: int, banks: int, bank_bytes: int, order: int) -> int:
     """Passes for the lanes first..end-1: the most distinct words any bank must give."""
     words = (access.bytes + bank_bytes - 1) // bank_bytes
     scratch[0] += 1
@@ -129,26 +156,26 @@ def phase_cycles(access: Any, scratch: Any, first: int, end: int, banks: int, ba
                 continue
             scratch[_STAMPS + bucket] = generation
             scratch[_KEYS + bucket] = word
-            bank = word % banks
-            if scratch[_BANK_STAMPS + bank] != generation:
-                scratch[_BANK_STAMPS + bank] = generation
-                scratch[_BANK_HEIGHTS + bank] = 0
-            scratch[_BANK_HEIGHTS + bank] += 1
-            most = max(most, scratch[_BANK_HEIGHTS + bank])
+            most = max(most, one_more(scratch, bank_of(word, banks, order)))
     return most
 
 
 def bank_passes(access: Any, scratch: Any, params: Any) -> int:
+    """Passes through banks that hold words in turn."""
+    return phases(access, scratch, int(params[0]), int(params[1]), PLAIN)
+
+
+@jit
+def phases(access: Any, scratch: Any, banks: int, bank_bytes: int, order: int) -> int:
     """Passes through banked memory: lanes go in phases that fill all banks; two neighbouring load phases on the same words merge."""
-    banks, bank_bytes = int(params[0]), int(params[1])
     lanes = max(1, min(access.lanes, banks * bank_bytes // access.bytes))
     total, first = 0, 0
     while first < access.lanes:
         middle, end = min(first + lanes, access.lanes), min(first + 2 * lanes, access.lanes)
-        passes = phase_cycles(access, scratch, first, middle, banks, bank_bytes)
-        passes += phase_cycles(access, scratch, middle, end, banks, bank_bytes)
+        passes = phase_cycles(access, scratch, first, middle, banks, bank_bytes, order)
+        passes += phase_cycles(access, scratch, middle, end, banks, bank_bytes, order)
         if access.store == 0 and lanes < 32 and passes > 1:
-            passes = min(passes, max(1, phase_cycles(access, scratch, first, end, banks, bank_bytes)))
+            passes = min(passes, max(1, phase_cycles(access, scratch, first, end, banks, bank_bytes, order)))
         total += passes
         first = end
     return max(total, 1)

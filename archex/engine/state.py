@@ -114,6 +114,7 @@ STOP_WORKGROUPS = 14
 FINISHED_GROUPS = 15
 FIRST_FILL = 16  # starts before slots are re-used
 FAULT_VALUE = 17
+LINES = 23  # lines of the load at hand
 LOG_WORKGROUP = 20  # whose wave is logged, where `log` has room
 LOG_WAVE = 21  # which of its waves
 LOGGED = 22  # instructions logged, or that would have been
@@ -175,6 +176,7 @@ I_INDEX_POLICY = 19  # 1: ask set_index
 I_FEEDBACK = 20
 I_INSTANCES = 21
 I_STRIDE = 22  # words from a set to the next
+I_REPEATED = 23  # vector cache: 1: an access may name a line more than once
 INT_COLUMNS = 24
 
 
@@ -189,6 +191,7 @@ class Core(NamedTuple):
     unit_int: np.ndarray  # int64 of `unit`
     pipes: np.ndarray
     local_memory: np.ndarray
+    line_params: np.ndarray
     local_params: np.ndarray
     constant: np.ndarray
     fetch: np.ndarray
@@ -241,6 +244,7 @@ L_PIPES = 8
 L_WIDTH = 9  # lanes a wave
 L_SLOTS = 10  # context slots
 L_WAVE_STATE = 11
+L_LOCAL_PERIOD = 12  # see `Policies.local_period`
 LAUNCH_COLUMNS = 16
 
 

@@ -20,8 +20,10 @@ from archex.engine.state import (
     HOST_LINE,
     I_LINE,
     I_PARTITIONS,
+    I_REPEATED,
     I_STRIDE,
     I_WAYS,
+    LINES,
     PENDING_BUCKETS,
     PENDING_GRAIN,
     PENDING_SHIFT,
@@ -149,21 +151,38 @@ def ask(levels_int: Any, cells: Any, level: int, first: int) -> None:
 
 
 @jit
+def join_earlier(paths: Any, memory: Any, k: int) -> float:
+    """Line k of an access that names lines more than once: what an earlier one has asked for is on its way. The cycle it is there."""
+    arrival = 0.0
+    for j in range(k):
+        shared = memory.sectors[k] & memory.sectors[j]
+        if memory.lines[j] == memory.lines[k] and shared != 0:
+            arrival = max(arrival, memory.times[j])
+            memory.counters[_HITS] += count(shared)
+            memory.sectors[k] &= ~shared
+    return max(arrival, memory.times[k] + paths.levels[0, tab.LEVEL_LATENCY]) if arrival > 0.0 else 0.0
+
+
+@jit
 def load_lines(
     paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, bypass: int
 ) -> tuple[float, float]:
     """(completion of the last line, cycles the port stalls for a free miss entry)."""
+    memory.scalars[LINES] = lines
     look_ahead(paths, functions, memory, unit, lines)
     ways = paths.levels_int[0, I_WAYS]
     misses = look_up(paths, functions, links, memory, unit, lines, start, bypass)
     stalled = 0.0
     if misses > 0:
+        repeated = paths.levels_int[0, I_REPEATED] != 0 and bypass == 0
         for k in range(lines):
+            earlier = join_earlier(paths, memory, k) if repeated and memory.sectors[k] != 0 else 0.0
             if memory.sectors[k] != 0:
                 memory.times[k] = links.read_line(
                     paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], memory.times[k], 0.0,
                     memory.spots[k],
                 )  # fmt: skip
+            memory.times[k] = max(memory.times[k], earlier)
         limit = int(paths.levels[0, tab.LEVEL_PENDING])
         rate = paths.levels[0, tab.LEVEL_LINES_PER_CYCLE]
         for k in range(lines):

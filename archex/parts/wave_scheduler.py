@@ -1,7 +1,8 @@
 """Which ready wave issues next: the policy of each wave scheduler.
 
 `pick_wave(view, state, params) -> slot or -1`. `view`: `ready` (bit a slot: could issue now), `age` and `first` (age[first + slot] is the
-start order of the slot's wave, smaller is older), `last` (slot that issued last, -1 none), `cycle`, `slots`. The feedback functions are
+start order of the slot's wave, smaller is older), `last` (slot that issued last, -1 none), `cycle`, `slots`, `memory` (of `ready`, the
+slots whose next instruction is one of memory). The feedback functions are
 optional; their `event` has `slot`, `line` (number of the vector cache's line), `cycle`. They and `pick_wave` share one `state` a scheduler.
 `state_words(spec, count, each)`: `count` is the scheduler's slots, `each` is 1.
 """

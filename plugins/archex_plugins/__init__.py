@@ -8,24 +8,34 @@ from __future__ import annotations
 from archex import hookimpl
 from archex.parts.part import Part
 
+from archex_plugins.banking.hashed_banks import HashedBanks
+from archex_plugins.banking.swizzled import Swizzled
 from archex_plugins.banking.word_conflicts import WordConflicts
+from archex_plugins.coalescing.by_group import ByGroup
 from archex_plugins.coalescing.by_line import ByLine
 from archex_plugins.indexing.hashed import Hashed
 from archex_plugins.indexing.modulo import Modulo
 from archex_plugins.interleaving.hashed_chunks import HashedChunks
 from archex_plugins.interleaving.plain_chunks import PlainChunks
+from archex_plugins.placement.depth_first import DepthFirst
 from archex_plugins.placement.in_order import InOrder
 from archex_plugins.placement.least_held import LeastHeld
+from archex_plugins.replacement.fifo import Fifo
 from archex_plugins.replacement.lru import Lru
 from archex_plugins.replacement.pseudo_lru import PseudoLru
+from archex_plugins.replacement.random import Random
+from archex_plugins.replacement.rrip import Rrip
+from archex_plugins.scheduling.cache_conscious import CacheConscious
 from archex_plugins.scheduling.greedy_then_oldest import GreedyThenOldest
 from archex_plugins.scheduling.loose_round_robin import LooseRoundRobin
 from archex_plugins.scheduling.oldest_first import OldestFirst
+from archex_plugins.scheduling.two_level import TwoLevel
 from archex_plugins.structure import STRUCTURE
 
 POLICIES: tuple[type[Part], ...] = (
-    GreedyThenOldest, LooseRoundRobin, OldestFirst, Lru, PseudoLru, Modulo, Hashed, ByLine, WordConflicts, HashedChunks, PlainChunks,
-    InOrder, LeastHeld,
+    CacheConscious, GreedyThenOldest, LooseRoundRobin, OldestFirst, TwoLevel,
+    Fifo, Lru, PseudoLru, Random, Rrip,
+    Hashed, Modulo, ByGroup, ByLine, HashedBanks, Swizzled, WordConflicts, HashedChunks, PlainChunks, DepthFirst, InOrder, LeastHeld,
 )  # fmt: skip
 
 

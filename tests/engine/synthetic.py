@@ -153,6 +153,7 @@ def policies(tables: tab.DeviceTables, **changes: Any) -> Policies:
         "wave_params": zero,
         "wave_state": 0,
         "wave_feedback": 0,
+        "line_params": zero,
         "local_params": tables.local_memory[[tab.LOCAL_BANKS, tab.LOCAL_BANK_BYTES]],
         "address_params": tables.dram[[tab.DRAM_CHANNELS, tab.DRAM_CHUNK]],
         "place_params": zero,

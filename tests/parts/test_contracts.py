@@ -5,10 +5,12 @@ from __future__ import annotations
 from archex.parts.kinds import KINDS
 from archex.testing import CONTRACTS, PartContract
 from archex.testing.devices import installed
+from archex.testing.numbers import shipped
 
 for (_kind, _name), _found in installed().parts.items():
     _class = f"Test_{_kind}_{_name}"
-    globals()[_class] = type(_class, (CONTRACTS.get(_kind, PartContract),), {"part": _found.part, "__doc__": f"{_kind}.{_name}"})
+    _given = {"part": _found.part, "spec": shipped(installed(), _kind, _name), "__doc__": f"{_kind}.{_name}"}
+    globals()[_class] = type(_class, (CONTRACTS.get(_kind, PartContract),), _given)
 
 
 def test_every_kind_has_a_part() -> None:

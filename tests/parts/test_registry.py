@@ -48,7 +48,9 @@ class Lottery(WaveScheduler):
 def test_a_part_is_found_by_kind_and_name() -> None:
     registry = load({"mine": parts(Lottery)})
     assert registry.parts["wave_scheduler", "lottery"].package == "mine"
-    assert registry.names("wave_scheduler") == ["greedy_then_oldest", "loose_round_robin", "lottery", "oldest_first"]
+    assert registry.names("wave_scheduler") == [
+        "cache_conscious", "greedy_then_oldest", "loose_round_robin", "lottery", "oldest_first", "two_level",
+    ]  # fmt: skip
 
 
 def test_blocked_plugins_stay_out() -> None:

@@ -57,7 +57,7 @@ def test_following_the_page(environment: Path, tmp_path: Path) -> None:
 
 def installed(printed: str, folder: Path) -> None:
     assert "cache-thrift" in printed
-    assert "cache_conscious" in printed
+    assert "sparing" in printed
     assert "set_duelling" in printed
 
 
@@ -67,13 +67,13 @@ def swept(printed: str, folder: Path) -> None:
     assert rows["device_fingerprint"].n_unique() == 9
     cycles = {(scheduler, policy): found(rows, scheduler, policy)["cycles"][0] for scheduler in SCHEDULERS for policy in POLICIES}
     baseline = cycles["greedy_then_oldest", "lru"]
-    assert cycles["cache_conscious", "lru"] < baseline, f"holding waves back must pay here: {cycles}"
+    assert cycles["sparing", "lru"] < baseline, f"holding waves back must pay here: {cycles}"
     assert cycles["greedy_then_oldest", "set_duelling"] < baseline, f"learning must pay here: {cycles}"
     hits = {policy: found(rows, "loose_round_robin", policy)["vector_cache_hit_pct"][0] for policy in POLICIES}
     assert hits["set_duelling"] > hits["lru"]
 
 
-SCHEDULERS = (*BUILT_IN, "cache_conscious")
+SCHEDULERS = (*BUILT_IN, "sparing")
 POLICIES = ("lru", "pseudo_lru", "set_duelling")
 
 
@@ -95,7 +95,7 @@ def stopped(printed: str, folder: Path) -> None:
     assert "Breakpoint 1 at" in printed
     assert "0b" in printed, f"the debugger did not stop in the policy:\n{printed}"
     plain = pl.read_parquet(folder / "stopped/*.parquet")
-    compiled = found(pl.read_parquet(folder / "duel/*.parquet"), "cache_conscious", "lru")
+    compiled = found(pl.read_parquet(folder / "duel/*.parquet"), "sparing", "lru")
     same = [name for name in plain.columns if name.startswith("stall_") or name in ("cycles", "wave_instructions", "vector_cache_hit_pct")]
     assert plain.select(same).equals(compiled.select(same))
 

@@ -3,12 +3,12 @@
 from archex import hookimpl
 
 from cache_thrift.replacement import SetDuelling
-from cache_thrift.scheduler import CacheConscious
+from cache_thrift.scheduler import Sparing
 
 
 @hookimpl
 def archex_parts():
-    return [CacheConscious, SetDuelling]
+    return [SetDuelling, Sparing]
 
 
 @hookimpl

@@ -15,14 +15,14 @@ class Numbers:
     hold: int = number("count", "points, over all waves, that hold one more wave back", low=1)
 
 
-class CacheConscious(WaveScheduler):
+class Sparing(WaveScheduler):
     """Greedy, then oldest, among the waves that aren't held back.
 
     A wave that misses a line which it fetched a little while ago has lost it to the others: it gets points, which fade by one
     a cycle. The more points there are in all, the more of the waves with the fewest points are held back.
     """
 
-    name = "cache_conscious"
+    name = "sparing"
     Spec = Numbers
 
     @classmethod

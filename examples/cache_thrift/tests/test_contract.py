@@ -1,9 +1,9 @@
 from archex.testing.contracts import ReplacementContract, WaveSchedulerContract
-from cache_thrift import CacheConscious, SetDuelling
+from cache_thrift import SetDuelling, Sparing
 
 
-class TestCacheConscious(WaveSchedulerContract):
-    part = CacheConscious
+class TestSparing(WaveSchedulerContract):
+    part = Sparing
     spec = {"history": 8, "gain": 64, "hold": 64}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from archex.engine.standard import bank_passes
 from archex.parts.bank_conflict import BankConflict
 
@@ -11,3 +13,7 @@ class WordConflicts(BankConflict):
 
     name = "word_conflicts"
     access_cycles = staticmethod(bank_passes)
+
+    @classmethod
+    def period(cls, spec: Any, banks: int, width: int) -> int:
+        return banks * width  # a whole row of banks

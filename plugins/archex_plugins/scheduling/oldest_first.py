@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.engine.bits import lowest
 from archex.parts.wave_scheduler import WaveScheduler
+
+from archex_plugins.scheduling.choose import oldest
 
 
 class OldestFirst(WaveScheduler):
@@ -15,10 +16,4 @@ class OldestFirst(WaveScheduler):
 
     @staticmethod
     def pick_wave(view: Any, state: Any, params: Any) -> int:
-        best, age, mask = -1, 1 << 62, view.ready
-        while mask != 0:
-            slot = lowest(mask)
-            mask &= mask - 1
-            if view.age[view.first + slot] < age:
-                best, age = slot, view.age[view.first + slot]
-        return best
+        return oldest(view.ready, view.age, view.first)

@@ -1,0 +1,77 @@
+"""The engine keeps to what a coalescing and a bank rule say, where they differ from the textbook's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from archex.base import layout as lay
+from archex.engine.run import Engine
+from archex.testing.devices import installed
+from tests.engine.synthetic import MEMORY, Wave, affine, device, op, policies, program, simulate
+
+EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
+BUFFER = 1 << 30
+
+
+def by_group(tables: Any, lanes: int) -> Any:
+    function = installed().parts["coalescing", "by_group"].part.coalesce  # type: ignore[attr-defined]
+    return policies(tables, coalesce=function, line_params=np.array([float(lanes)]), coalesce_standard=False)
+
+
+def run(kind: int, records: list[tuple[int, int, int, int]], bytes_of: int, chosen: Any, tables: Any) -> Engine:
+    rows = [op(kind, MEMORY, 1, 0, k, (), k, bytes_of) for k in range(len(records))]
+    code = program([*rows, op(dst=len(records), src=(len(records) - 1,))], [EXIT])
+
+    def make(workgroup: int, wave: int) -> Wave:
+        return [(0, 32), (1, 32)], list(records), []
+
+    return simulate(tables, code, make, chosen=chosen)
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 16, 32])
+@pytest.mark.parametrize("stride", [0, 4, 12, 256])
+def test_groups_look_up_more_and_fetch_the_same(lanes: int, stride: int) -> None:
+    tables = device(l0_lines_per_cycle=1)
+    records = [affine(BUFFER, stride), affine(BUFFER + 65536, 0)]  # the second waits for the port
+    plain = run(lay.LOAD, records, 4, policies(tables), tables)
+    grouped = run(lay.LOAD, records, 4, by_group(tables, lanes), tables)
+    a, b = plain.counters(), grouped.counters()
+    assert b["l2_read_sectors"] == a["l2_read_sectors"]
+    assert b["dram_read_bytes"] == a["dram_read_bytes"]
+    assert b["vector_cache_lookups"] - b["vector_cache_hits"] == a["vector_cache_lookups"] - a["vector_cache_hits"]
+    named = {line for first in range(0, 32, lanes) for line in {(first, (first + lane) * stride // 128) for lane in range(lanes)}}
+    distinct = {line for _, line in named}
+    assert grouped.last_end() - plain.last_end() == pytest.approx(len(named) - len(distinct), abs=1), "a tag look-up a cycle"
+
+
+def test_groups_write_each_line_once_a_group() -> None:
+    tables = device()
+    whole = run(lay.STORE, [affine(BUFFER)], 4, by_group(tables, 32), tables).counters()
+    halves = run(lay.STORE, [affine(BUFFER)], 4, by_group(tables, 16), tables).counters()
+    assert whole["l2_write_sectors"] == halves["l2_write_sectors"] == 4
+    assert whole["global_store_sectors"] == halves["global_store_sectors"] == 4
+
+
+def test_passes_of_a_swizzle_depend_on_the_row() -> None:
+    """Word r of row r is in bank 0 in every row; a row further on it is in bank r xor (r + 1), of which half are 1."""
+    part = installed().parts["bank_conflict", "swizzled"].part
+    tables = device()
+    chosen = policies(tables, access_cycles=part.access_cycles, local_period=part.period(None, 32, 4))  # type: ignore[attr-defined]
+    for base, expected in ((0, 32), (128, 16), (32 * 128, 32), (33 * 128, 16)):
+        engine = run(lay.LOCAL_LOAD, [affine(base, 132), affine(0, 4), affine(base, 132)], 4, chosen, tables)
+        assert engine.counters()["local_memory_wavefronts"] == 2 * expected + 1
+
+
+def test_a_rule_without_a_period_is_asked_every_time() -> None:
+    part = installed().parts["bank_conflict", "hashed_banks"].part
+    tables = device()
+    chosen = policies(tables, access_cycles=part.access_cycles)  # type: ignore[attr-defined]
+    found = [
+        run(lay.LOCAL_LOAD, [affine(0, 4), affine(128 * row, 256)], 4, chosen, tables).counters()["local_memory_wavefronts"] - 1
+        for row in range(40)
+    ]
+    together = run(lay.LOCAL_LOAD, [affine(128 * row, 256) for row in range(40)], 4, chosen, tables).counters()
+    assert len(set(found)) > 1
+    assert together["local_memory_wavefronts"] == sum(found)
