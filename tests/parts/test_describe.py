@@ -31,7 +31,8 @@ def problems(device: str = "tiny", /, **values: Any) -> list[str]:
          "(choices: write_back, write_through, write_through_allocate) (conf/l2/sliced_50m.yaml)"),
         ("l2.line", 64, "l2.line: 64 must be at least vector_cache.line (128 B)"),
         ("l2.copy_near", "yes", "l2.copy_near: yes must be true or false (conf/l2/sliced_50m.yaml)"),
-        ("l2.replacement", "lruu", "l2.replacement: lruu is not a known replacement; did you mean lru? (choices: lru, pseudo_lru)"
+        ("l2.replacement", "lruu", "l2.replacement: lruu is not a known replacement; did you mean lru? "
+         "(choices: fifo, lru, pseudo_lru, random, rrip)"
          " (conf/l2/sliced_50m.yaml)"),
         ("l2.replacement", {"name": "lru", "depth": 3}, "l2.replacement.depth: is not a known key (conf/l2/sliced_50m.yaml)"),
         ("l2.latency", "fast", "l2.latency: fast must be a time such as 40 (cycles) or 141.4 ns (conf/l2/sliced_50m.yaml)"),
@@ -53,7 +54,8 @@ def problems(device: str = "tiny", /, **values: Any) -> list[str]:
         ("simd.operations.special", {"pipe": "logic", "interval": 1, "latency": 4},
          "special_function_unit.operations.special: is carried out by simd.operations.special, too"),
         ("wave_scheduler", {"name": "greedy"}, "wave_scheduler.name: greedy is not a known wave scheduler "
-         "(choices: greedy_then_oldest, loose_round_robin, oldest_first) (conf/wave_scheduler/greedy_then_oldest.yaml)"),
+         "(choices: cache_conscious, greedy_then_oldest, loose_round_robin, oldest_first, two_level) "
+         "(conf/wave_scheduler/greedy_then_oldest.yaml)"),
         ("fabric.serves", "l3", "fabric.serves: l3 is not a known level of memory_path below the vector cache (choices: l2)"),
         ("memory_path", ["vector_cache", "l2"], "memory_path: vector_cache, l2 must end with memory"),
         ("memory_path", ["vector_cache", "l2", "l3", "memory"], "l3: is missing: choose a cache"),
