@@ -89,7 +89,7 @@ CLASSES = (
 # cursor:  int64[contexts, CURSOR_COLUMNS]  ring positions, ever-increasing; index = position & (ring - 1); rings are powers of 2
 BLOCK_INDEX = 0
 BLOCK_LANES = 1
-RECORD_KIND = 0  # NO_ACCESS, AFFINE or SCATTERED
+RECORD_KIND = 0  # NO_ACCESS, AFFINE, SCATTERED, BULK, SIGNAL or SIGNALS
 RECORD_BASE = 1  # affine: address of lane 0 (even when inactive); scattered: position in the pool
 RECORD_STRIDE = 2  # affine: bytes from a lane to the next
 RECORD_MASK = 3  # active lanes, bit a lane
@@ -99,17 +99,20 @@ AFFINE = 1
 SCATTERED = 2
 BULK = 3  # base: position in the pool, whose row is a descriptor (BULK_* below)
 SIGNAL = 4  # base: the barrier's address in local memory (CLUSTER_SHIFT); stride: set: arrivals of a phase; arrive: arrivals of all
-# lanes; wait: how many phases must have ended; mask: bytes to expect beside them (arrive)
+# lanes; wait: how many phases must have ended; mask: bytes to expect beside them (arrive; less than 0: bytes that have come), or with
+# AFTER_COPIES the arrivals to wait for from now on
+SIGNALS = 5  # set or arrive where each lane names a barrier of its own: base: position in the pool, whose row holds their addresses
+# (inactive lanes: -1); stride and mask: as in SIGNAL, of each lane
 
 # --- addresses in another workgroup's local memory, of the same cluster: (rank + 1) << CLUSTER_SHIFT, plus the offset
 CLUSTER_SHIFT = 24
 
 # --- a bulk copy, as a row of the pool: an inner run of bytes, repeated over up to four further dimensions
-BULK_BASE = 0  # global address
+BULK_BASE = 0  # global address; BULK_ACROSS: the target's address (CLUSTER_SHIFT)
 BULK_BYTES = 1  # bytes in a row
 BULK_COUNT = 2  # repeats of dimension 1..4 in BULK_COUNT + 2 * (dimension - 1), bytes between them in the next column
 BULK_STRIDE = 3
-BULK_LOCAL = 10  # address in local memory
+BULK_LOCAL = 10  # address in local memory, the same in each target
 BULK_BARRIER = 11  # address of the barrier that counts the bytes, -1 none
 BULK_CREDIT = 12  # bytes counted there, what lies outside of the tensor included
 BULK_TARGETS = 13  # ranks of the cluster that receive it, bit a rank; 0: its own workgroup only

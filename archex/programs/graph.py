@@ -15,7 +15,7 @@ from archex.programs.ir import Block, Function, Operation, Space
 RECORDED = frozenset({"load", "store", "atomic", "reduce_atomic"})
 RECORDED_SPACES = frozenset({Space.GLOBAL, Space.LOCAL, Space.PRIVATE, Space.GENERIC})
 #: Operations with records of their own kind, and how many each time.
-OWN_RECORDS = {"matrix_load": 1, "matrix_store": 1, "matrix_async": 1}
+OWN_RECORDS = {"matrix_load": 1, "matrix_store": 1, "matrix_async": 1, "async_copy": 2, "bulk_copy": 1, "mbarrier": 1}
 ENDS = frozenset({"branch", "branch_index", "exit", "trap"})
 
 

@@ -39,6 +39,10 @@ MODULE_WINDOW = 0x7D00_0000_0000  # variables of the module in global space, at 
 CONSTANT_WINDOW = 0x7C00_0000_0000  # variables in constant space; `CONSTANT` operations use the bare offset
 PARAMETER_WINDOW = 0x7B00_0000_0000
 
+#: A barrier in local memory is one word: arrivals still to come in its low bits, then those of a whole phase, bytes still to come, and the
+#: phase's number in what is left.
+PENDING_BITS, EXPECTED_BITS, BYTES_BITS = 20, 20, 21
+
 
 class Register(NamedTuple):
     """A virtual register as an operand."""

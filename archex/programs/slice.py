@@ -17,7 +17,8 @@ from archex.programs.operands import writes
 from archex.programs.types import float_value
 
 _EQUALITY = {"eq": 0, "equ": 0, "ne": 1, "neu": 1}
-_CONTROL = frozenset({"branch", "branch_index", "exit", "trap", "barrier"})
+#: What decides what runs, or who waits; bulk copies count their bytes at barriers.
+_CONTROL = frozenset({"branch", "branch_index", "exit", "trap", "barrier", "mbarrier", "cluster_barrier", "bulk_copy"})
 _WRITING = frozenset({"store", "atomic", "reduce_atomic", "fragment_store", "matrix_store", "async_copy", "bulk_copy"})
 _READING = frozenset({"load", "atomic", "matrix_load", "fragment_load"})
 #: Roots of an address: offsets of pointer parameters; None when unknown.
@@ -104,6 +105,10 @@ class _Slicer:
         self._need(operation.guard, *operation.src)
         if operation.op in _READING:
             self.loads.append(operation)
+        elif operation.op == "async_copy" or (operation.op == "bulk_copy" and operation.mods[0] == "in"):
+            self.loads.append(Operation("load", src=operation.src[1:2], space=Space.GLOBAL, line=operation.line))
+        elif operation.op == "bulk_copy":
+            self.loads.append(Operation("load", src=operation.src[:1], space=Space.LOCAL, line=operation.line))
 
     def _feed(self) -> bool:
         """Take stores and atomics that may write what the slice's loads read."""
@@ -126,7 +131,7 @@ class _Slicer:
             return False
         if Space.GLOBAL not in (store.space, load.space) or Space.GENERIC in (store.space, load.space):
             return True
-        a, b = self.roots(store.src[0]), self.roots(load.src[0])
+        a, b = self.roots(store.src[int(store.op == "bulk_copy")]), self.roots(load.src[0])
         return a is None or b is None or any(self.same_buffer(x, y) for x in a for y in b)
 
 

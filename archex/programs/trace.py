@@ -32,7 +32,7 @@ from archex.programs.slice import timing_slice
 #: IR operations a wave may execute before its loop is taken to be endless.
 INSTRUCTION_LIMIT = 1 << 26
 _NONE = np.zeros(0, dtype=np.int64)
-_NO_COUNTS = np.zeros((0, 1), dtype=np.int64)
+_NO_COUNTS = np.zeros(1, dtype=np.int64)
 
 
 class Traces(Protocol):
@@ -185,7 +185,7 @@ class TraceSource:
         at = 0
         while at < len(workgroups):
             with np.errstate(all="ignore"):
-                at += int(run(machine, _NONE, workgroups[at:], counts[at:]))
+                at += int(run(machine, _NONE, workgroups[at:], counts[at:].reshape(-1)))
             if at < len(workgroups):
                 machine = self._resume(machine, tables)
         return counts.reshape(len(workgroups), -1, 2), machine

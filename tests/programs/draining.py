@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 from archex.base import layout
+from archex.programs.graph import memory_slots
 from archex.programs.ir import Function
 from archex.programs.trace import TraceSource
 
-#: A record: kind, base, stride, mask, and the addresses of a scattered one.
+#: A record: kind, base, stride, mask, and its row of the pool where it has one.
 Record = tuple[int, int, int, int, tuple[int, ...]]
 Step = tuple[int, int, tuple[Record, ...]]
 
 
 def records_of(function: Function, block: int) -> int:
     """Memory slots of a block."""
-    return sum(operation.memory_slot >= 0 for operation in function.blocks[block].operations)
+    return sum(memory_slots(operation) for operation in function.blocks[block].operations)
 
 
 def drain(source: TraceSource, workgroups: int, chunk: int = 1 << 30) -> dict[tuple[int, int], list[Step]]:
@@ -47,7 +48,7 @@ def _take(source: TraceSource, c: int, steps: list[Step], chunk: int) -> bool:
             kind, base, stride, mask = (int(v) for v in source.records[c, cursor[layout.RECORD_HEAD] % source.records.shape[1]])
             cursor[layout.RECORD_HEAD] += 1
             addresses: tuple[int, ...] = ()
-            if kind == layout.SCATTERED:
+            if kind in (layout.SCATTERED, layout.BULK, layout.SIGNALS):
                 assert base == cursor[layout.POOL_HEAD]
                 addresses, base = tuple(int(a) for a in source.pool[c, base % source.pool.shape[1]]), 0
                 cursor[layout.POOL_HEAD] += 1

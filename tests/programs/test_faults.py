@@ -103,9 +103,9 @@ def test_extents_and_arguments() -> None:
 
 
 def test_what_is_not_modelled_is_named() -> None:
-    with pytest.raises(UnsupportedError, match=r"%cluster_ctarank \(line \d+\)"):
+    with pytest.raises(UnsupportedError, match=r"%current_graph_exec \(line \d+\)"):
         run_functional(
-            source("mov.u32 r0, %cluster_ctarank; ld.param.u64 rd0, [o]; st.global.u32 [rd0], r0; ret;"), work(1, 32, whole("O", 4))
+            source("mov.u64 rd1, %current_graph_exec; ld.param.u64 rd0, [o]; st.global.u64 [rd0], rd1; ret;"), work(1, 32, whole("O", 4))
         )
     kernel = reference("k_mma_chainILi1E")
     with pytest.raises(UnsupportedError, match=r"mma\.sync"):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from archex.programs.interpreter.encode import CONTROL
+from archex.programs.interpreter.encode import CONTROL, OBSERVED
 from archex.programs.ir import Function, Operation, Register, Space
 
-_WRITES = frozenset({"store", "atomic", "reduce_atomic"})
+_WRITES = frozenset({"store", "atomic", "reduce_atomic", "async_copy", "bulk_copy"})
 
 
 def _reads(operation: Operation) -> Iterator[int]:
@@ -27,11 +27,11 @@ def control_slice(function: Function, chosen: Sequence[AbstractSet[int]]) -> lis
     """Operations of `chosen` that control depends on; memory writes too once something loaded is needed."""
     writers: dict[int, list[tuple[int, int]]] = {}
     stores: list[tuple[int, int]] = []
-    waiting: list[tuple[int, int]] = []
+    steering: list[tuple[int, int]] = []
     for b, block in enumerate(function.blocks):
         for i, operation in enumerate(block.operations):
-            if operation.op in CONTROL:
-                waiting.append((b, i))
+            if operation.op in CONTROL or operation.op in OBSERVED:
+                steering.append((b, i))
             if i not in chosen[b]:
                 continue
             for target in operation.dst:
@@ -41,6 +41,7 @@ def control_slice(function: Function, chosen: Sequence[AbstractSet[int]]) -> lis
                 stores.append((b, i))
     needed: set[tuple[int, int]] = set()
     with_memory = False
+    waiting = list(steering)
     while waiting:
         at = waiting.pop()
         if at in needed:
@@ -53,4 +54,5 @@ def control_slice(function: Function, chosen: Sequence[AbstractSet[int]]) -> lis
         if loads and not with_memory:
             with_memory = True
             waiting += stores
+    needed -= {at for at in steering if not with_memory or at not in stores}  # what is only observed, or executed anyway
     return [{i for i in range(len(block.operations)) if (b, i) in needed} for b, block in enumerate(function.blocks)]

@@ -20,9 +20,11 @@ from archex.programs.ir import Function, Immediate, Operand, Operation, Register
 from archex.programs.types import BITS
 
 #: Always executed: they decide what runs next, or who waits.
-CONTROL = frozenset({"branch", "branch_index", "exit", "trap", "barrier"})
+CONTROL = frozenset({"branch", "branch_index", "exit", "trap", "barrier", "mbarrier", "cluster_barrier"})
 #: Nothing to execute: time only.
-SILENT = frozenset({"nop", "fence", "prefetch", "matrix_fence", "matrix_commit", "matrix_wait", "set_max_registers"})
+SILENT = frozenset(
+    """nop fence prefetch async_commit async_wait bulk_commit bulk_wait matrix_fence matrix_commit matrix_wait set_max_registers""".split()
+)
 
 Row = dict[int, int]
 Encoder = Callable[["Builder", Operation], None]
@@ -30,6 +32,8 @@ Encoder = Callable[["Builder", Operation], None]
 ENCODERS: dict[str, Encoder] = {}
 #: What only records, for operations that are not loads, stores or atomics.
 RECORDERS: dict[str, Encoder] = {}
+#: Observed even where no addresses are wanted: they count bytes at barriers.
+OBSERVED = frozenset({"bulk_copy"})
 
 
 def encodes(*names: str) -> Callable[[Encoder], Encoder]:
@@ -68,6 +72,7 @@ class Tables:
     sources: tuple[Operation, ...]
     writes_memory: bool
     slots: int  # most memory slots of a block
+    signals: bool  # barriers in local memory
 
 
 class Builder:
@@ -86,6 +91,7 @@ class Builder:
         self.aliases: dict[int, int] = {}
         self.temporaries = 0
         self.writes_memory = False
+        self.signals = False
         self.operation = Operation("nop")
         self.sources: list[Operation] = []
 
@@ -219,7 +225,14 @@ def encode(
     assumed: (block, operation) of comparisons whose outcome is given instead of executed.
     """
     # They fill ENCODERS.
-    from archex.programs.interpreter import encode_arithmetic, encode_choice, encode_control, encode_matrix, encode_memory  # noqa: F401
+    from archex.programs.interpreter import (  # noqa: F401
+        encode_arithmetic,
+        encode_async,
+        encode_choice,
+        encode_control,
+        encode_matrix,
+        encode_memory,
+    )
 
     builder = Builder(function, parameters, values, lanes)
     for register, operation in _single_writes(function).items():
@@ -243,7 +256,8 @@ def encode(
                 builder.sources.append(operation)
                 encode_choice.decided(builder, operation, assumed[index, at])
                 continue
-            if operation.op in SILENT or not (executed or (recorded and operation.memory_slot >= 0)):
+            observed = operation.op in OBSERVED or (recorded and operation.memory_slot >= 0)
+            if operation.op in SILENT or not (executed or observed):
                 continue
             if len(operation.dst) == 1 and operation.dst[0] is not None and operation.dst[0].id in aliased:
                 continue
@@ -276,4 +290,5 @@ def _finish(builder: Builder, blocks: list[list[int]], slots: int) -> Tables:
         sources=tuple(builder.sources),
         writes_memory=builder.writes_memory,
         slots=slots,
+        signals=builder.signals,
     )

@@ -13,6 +13,7 @@ from archex.base import layout
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.encode import Tables
 from archex.programs.interpreter.memory import PAGE_WORDS
+from archex.programs.interpreter.transfer import LOOK_COLUMNS
 from archex.programs.interpreter.workgroups import Machine
 from archex.programs.values import LOW32
 
@@ -33,6 +34,7 @@ class Sizes(NamedTuple):
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     tracing: bool
+    cluster: tuple[int, int, int] = (1, 1, 1)
     block_ring: int = 64
     record_ring: int = 64
     pool_ring: int = 16
@@ -84,7 +86,8 @@ def allocate(tables: Tables, sizes: Sizes, table: np.ndarray) -> Machine:
         n.BUFFERS: sizes.buffers, n.LIMIT: sizes.limit, n.SCRATCH: constants * lanes, n.FIRST_ROW: constants + 2, n.BLOCK_RING: block,
         n.RECORD_RING: record, n.POOL_RING: pool, n.TRACING: int(sizes.tracing), n.THREADS: int(np.prod(sizes.block)),
         n.GRID_X: sizes.grid[0], n.GRID_Y: sizes.grid[1], n.GRID_Z: sizes.grid[2],
-        n.BLOCK_X: sizes.block[0], n.BLOCK_Y: sizes.block[1], n.BLOCK_Z: sizes.block[2],
+        n.BLOCK_X: sizes.block[0], n.BLOCK_Y: sizes.block[1], n.BLOCK_Z: sizes.block[2], n.CLUSTER: int(np.prod(sizes.cluster)),
+        n.CLUSTER_X: sizes.cluster[0], n.CLUSTER_Y: sizes.cluster[1], n.CLUSTER_Z: sizes.cluster[2],
     }  # fmt: skip
     for column, value in entries.items():
         shape[column] = value
@@ -102,7 +105,7 @@ def allocate(tables: Tables, sizes: Sizes, table: np.ndarray) -> Machine:
         private=_zeros(contexts * lanes * private_words), ring=_zeros(traced * block * 2),
         records=_zeros(traced * record * layout.RECORD_COLUMNS),
         pool=_zeros(traced * pool * lanes), cursor=_zeros(contexts * layout.CURSOR_COLUMNS), counts=_zeros(2 * len(tables.blocks)),
-        look=_zeros(8),
+        look=_zeros(LOOK_COLUMNS), phases=_zeros(slots * local_words if tables.signals else 1),
         fault=_zeros(n.FAULT_COLUMNS),
     )  # fmt: skip
 

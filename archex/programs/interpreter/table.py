@@ -14,8 +14,8 @@ CODE_COLUMNS = 24
 # --- groups: which function runs it
 (
     INTEGER_ROW, FLOAT_ROW, COMPARE_ROW, INTEGER_LANE, FLOAT_LANE, CONVERT, COMPARE_LANE, SELECT, PREDICATE, CARRY, MEMORY, CROSS, CONTROL,
-    MATRIX,
-) = range(14)  # fmt: skip
+    MATRIX, ASIDE,
+) = range(15)  # fmt: skip
 
 # --- predicate logic (operands are predicate numbers; 0 is never, 1 is always; LOWEST_*: the first lanes of each group of 32)
 P_MOVE, P_NOT, P_AND, P_OR, P_XOR = range(5)
@@ -38,13 +38,20 @@ VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT = range(4)
 BRANCH, BRANCH_INDEX, EXIT, TRAP, BARRIER, CLOCK = range(6)
 SYNC, ARRIVE, REDUCE = range(3)
 
+# --- copies beside the wave and what they report to
+COPY, BULK, SIGNAL, MEET = range(4)
+ALL_BYTES, SOME_BYTES, IGNORED = range(3)  # what a copy by lane reads
+SIGNAL_SET, SIGNAL_END, SIGNAL_EXPECT, SIGNAL_COMPLETE, SIGNAL_ARRIVE, SIGNAL_COPIES, SIGNAL_WAIT = range(7)
+BARRIER_OPERAND, MASK_OPERAND, FAR_OFFSET, REDUCTION, NUMBERS, ELEMENT, DIMENSIONS, COORDINATES = range(8)  # of a bulk copy's list
+BLOCKED = -1  # an operation's outcome: the wave waits before it
+
 # --- a block
 START, STOP, NEXT, RECONVERGE, SLOTS, SIZE = range(6)
 BLOCK_COLUMNS = 6
 
 # --- a wave's context
-(STATUS, BLOCK, AT, MASK, RETURN, DEPTH, LIVE, EXECUTED, RECORDS, POOLS, WAITING, RESULT_OF) = range(12)
-CONTEXT_COLUMNS = 12
+(STATUS, BLOCK, AT, MASK, RETURN, DEPTH, LIVE, EXECUTED, RECORDS, POOLS, WAITING, RESULT_OF, COUNT_AT, WORD, NEEDED, ARRIVED) = range(16)
+CONTEXT_COLUMNS = 16
 READY, FULL, WAIT, DONE, IDLE = range(5)
 STACK_DEPTH = 64  # nested divergence; loops do not nest deeper by iterating
 STACK_COLUMNS = 3
@@ -52,20 +59,23 @@ STACK_COLUMNS = 3
 # --- a barrier of a workgroup
 B_WAVES, B_THREADS, B_WANTED, B_TRUE, B_LANES = range(5)
 BARRIERS, BARRIER_COLUMNS = 16, 5
+SIGNALLED, MET = BARRIERS, BARRIERS + 1  # a wave's WAITING where it is no such barrier: one in local memory, the cluster's
 
 # --- shape: sizes one compiled run needs
 (
     LANES, REGISTERS, PREDICATES, BLOCKS, WAVES, LOCAL_WORDS, PRIVATE_WORDS, LOCAL_BYTES, PRIVATE_BYTES, BUFFERS, LIMIT, SCRATCH, FIRST_ROW,
-    BLOCK_RING, RECORD_RING, POOL_RING, TRACING, THREADS, GRID_X, GRID_Y, GRID_Z, BLOCK_X, BLOCK_Y, BLOCK_Z, SPECIALS,
-) = range(25)  # fmt: skip
+    BLOCK_RING, RECORD_RING, POOL_RING, TRACING, THREADS, GRID_X, GRID_Y, GRID_Z, BLOCK_X, BLOCK_Y, BLOCK_Z, SPECIALS, CLUSTER, CLUSTER_X,
+    CLUSTER_Y, CLUSTER_Z,
+) = range(29)  # fmt: skip
 SHAPE_COLUMNS = 32
 
 # --- faults: what stopped a run
 (
     NO_FAULT, NEED_PAGES, NO_BUFFER, MISALIGNED, OUT_OF_LOCAL, OUT_OF_PRIVATE, READ_ONLY, DIVERGED_BARRIER, BAD_BARRIER, DEADLOCK,
     TOO_LONG, TRAPPED,
-    TOO_DEEP, BAD_INDEX, FELL_OFF, PART_OF_GROUP,
-) = range(16)  # fmt: skip
+    TOO_DEEP, BAD_INDEX, FELL_OFF, PART_OF_GROUP, MANY_LANES, MANY_BARRIERS, NOT_SET_UP, TOO_MANY_ARRIVALS, BAD_COUNT, NEVER_SIGNALLED,
+    NEVER_MET, BAD_SIZE, NO_TENSOR, OUT_OF_CLUSTER,
+) = range(26)  # fmt: skip
 F_KIND, F_CONTEXT, F_SOURCE, F_VALUE, F_EXTRA = range(5)
 FAULT_COLUMNS = 8
 
@@ -73,7 +83,9 @@ FAULT_COLUMNS = 8
 SPECIAL_ROWS = (
     "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "lanemask_eq", "lanemask_lt", "lanemask_le",
     "lanemask_gt",
-    "lanemask_ge", "clock",
+    "lanemask_ge", "cluster_ctaid.x", "cluster_ctaid.y", "cluster_ctaid.z", "clusterid.x", "clusterid.y", "clusterid.z", "cluster_ctarank",
+    "clock",
 )  # fmt: skip
 SPECIAL_COUNT = len(SPECIAL_ROWS)
 LANE_SPECIALS = SPECIAL_COUNT - 1  # all but the clock are set when a wave starts
+OF_WORKGROUP = tuple(i for i, name in enumerate(SPECIAL_ROWS) if "cta" in name or "cluster" in name)  # the same in all its lanes

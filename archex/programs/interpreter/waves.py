@@ -14,33 +14,14 @@ from archex.base import layout
 from archex.base.jit import jit, outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.access import access
+from archex.programs.interpreter.aside import aside
 from archex.programs.interpreter.barriers import arrive
 from archex.programs.interpreter.compute import compute, place
 from archex.programs.interpreter.matrix import matrix
-from archex.programs.interpreter.transfer import FIRST, KIND, STRIDE
+from archex.programs.interpreter.records import keep_lanes
 from archex.programs.values import LOW32, popcount
 
 _RING_COLUMNS = layout.CURSOR_COLUMNS
-
-
-@jit
-def keep_record(c: Any, act: Any, r: Any, addresses: Any, lanes: Any, look: Any, x: Any, shape: Any, records: Any, pool: Any) -> Any:
-    """Append one record behind those of the block so far."""
-    position = x[c * n.CONTEXT_COLUMNS + n.RECORDS]
-    x[c * n.CONTEXT_COLUMNS + n.RECORDS] += 1
-    at = (c * shape[n.RECORD_RING] + (position & (shape[n.RECORD_RING] - 1))) * layout.RECORD_COLUMNS
-    if act == 0:
-        records[at], records[at + 1], records[at + 2], records[at + 3] = layout.NO_ACCESS, 0, 0, 0
-        return
-    records[at], records[at + 1], records[at + 2], records[at + 3] = look[KIND], look[FIRST], look[STRIDE], act
-    if look[KIND] == layout.SCATTERED:
-        place_in_pool = x[c * n.CONTEXT_COLUMNS + n.POOLS]
-        x[c * n.CONTEXT_COLUMNS + n.POOLS] += 1
-        records[at + 1] = place_in_pool
-        start = (c * shape[n.POOL_RING] + (place_in_pool & (shape[n.POOL_RING] - 1))) * np.int64(lanes)
-        for i in range(lanes):
-            chosen = -((act >> i) & 1)
-            pool[start + i] = (r[addresses + i] & chosen) | ~chosen
 
 
 @jit
@@ -169,15 +150,16 @@ def publish(c: Any, block: Any, x: Any, shape: Any, ring: Any, cursor: Any, coun
         cursor[k + layout.RECORD_TAIL], cursor[k + layout.POOL_TAIL] = x[at + n.RECORDS], x[at + n.POOLS]
         cursor[k + layout.BLOCK_TAIL] = tail + 1
     else:
-        counts[2 * block] += 1
-        counts[2 * block + 1] += active
+        e = x[at + n.COUNT_AT] + 2 * block
+        counts[e] += 1
+        counts[e + 1] += active
 
 
-@outlined("i:iippppppppppppppppppppp")
+@outlined("i:iipppppppppppppppppppppp")
 def run_wave(
     c: Any, slot: Any, code: Any, blocks: Any, lists: Any, shape: Any, r: Any, p: Any, x: Any, stack: Any, bars: Any, t: Any, pages: Any,
     state: Any,
-    local: Any, private: Any, ring: Any, records: Any, pool: Any, cursor: Any, counts: Any, look: Any, fault: Any,
+    local: Any, phases: Any, private: Any, ring: Any, records: Any, pool: Any, cursor: Any, counts: Any, look: Any, fault: Any,
 ) -> Any:  # fmt: skip
     """Move wave `c` on; its new status. A fault leaves the wave before the operation at fault."""
     at = c * n.CONTEXT_COLUMNS
@@ -225,7 +207,19 @@ def run_wave(
                         x[at + n.AT] = i
                         return n.IDLE
                 if shape[n.TRACING] and code[row + n.SLOT] >= 0:
-                    keep_record(c, act, r, scratch + lanes, lanes, look, x, shape, records, pool)
+                    keep_lanes(c, act, r, scratch + lanes, lanes, look, x, shape, records, pool)
+            elif group == n.ASIDE:
+                row = i * n.CODE_COLUMNS
+                outcome = aside(
+                    code, row, lists, r, base, first_predicate, p, act, live, c, local_at, look, x, t, pages, state, local, phases, shape,
+                    records, pool, fault
+                )  # fmt: skip
+                if outcome != n.NO_FAULT:
+                    x[at + n.AT] = i
+                    if outcome == n.BLOCKED:
+                        return n.WAIT
+                    fault[n.F_KIND], fault[n.F_SOURCE] = outcome, code[row + n.SOURCE]
+                    return n.IDLE
             else:
                 row = i * n.CODE_COLUMNS
                 op = code[row + n.OP]

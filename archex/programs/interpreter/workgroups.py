@@ -1,7 +1,7 @@
 """Workgroups in slots: started, run wave by wave until nothing moves, counted without a trace.
 
-In: workgroup numbers and slots; a slot is `waves` consecutive contexts. Out: rings filled, or counts. The outermost compiled
-functions: they take the owned arrays once and hand pointer views on.
+In: workgroup numbers and slots; a slot is `waves` consecutive contexts. Workgroups of a cluster lie in slots that follow one another and
+move together. Out: rings filled, or counts. The outermost compiled functions: they take the owned arrays once and hand pointer views on.
 """
 
 from __future__ import annotations
@@ -14,14 +14,20 @@ from archex.base import layout
 from archex.base.jit import jit, outlined, pointer
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.barriers import release
+from archex.programs.interpreter.clusters import meet
+from archex.programs.interpreter.signals import signalled
 from archex.programs.interpreter.waves import run_wave
+
+_CTAID, _CLUSTER_CTAID, _CLUSTERID, _RANK = (
+    n.SPECIAL_ROWS.index(name) for name in ("ctaid.x", "cluster_ctaid.x", "clusterid.x", "cluster_ctarank")
+)
 
 
 class Machine(NamedTuple):
     """Every array of one interpreter, flat int64.
 
     specials: the rows of `table.SPECIAL_ROWS` within a wave's own, then their values for each wave, special value and lane.
-    look: what is known of the access at hand.
+    phases: phases that the barrier at each word of local memory has ended. look: what is known of the access at hand.
     """
 
     code: np.ndarray
@@ -38,6 +44,7 @@ class Machine(NamedTuple):
     pages: np.ndarray
     page_state: np.ndarray
     local: np.ndarray
+    phases: np.ndarray
     private: np.ndarray
     ring: np.ndarray
     records: np.ndarray
@@ -56,12 +63,31 @@ def _fill(r: Any, base: Any, row: Any, lanes: Any, value: Any) -> Any:
             r[at + i] = value
 
 
+@jit
+def _fill_places(r: Any, base: Any, rows: Any, first: Any, lanes: Any, x: Any, y: Any, z: Any) -> Any:
+    _fill(r, base, rows[first], lanes, x)
+    _fill(r, base, rows[first + 1], lanes, y)
+    _fill(r, base, rows[first + 2], lanes, z)
+
+
+@outlined("v:piipp")
+def place_values(r: Any, base: Any, workgroup: Any, rows: Any, shape: Any) -> Any:
+    """Special values that say where in the grid a wave's workgroup lies."""
+    lanes, across, down, deep = shape[n.LANES], shape[n.CLUSTER_X], shape[n.CLUSTER_Y], shape[n.CLUSTER_Z]
+    x, y = workgroup % shape[n.GRID_X], (workgroup // shape[n.GRID_X]) % shape[n.GRID_Y]
+    z = workgroup // (shape[n.GRID_X] * shape[n.GRID_Y])
+    _fill_places(r, base, rows, _CTAID, lanes, x, y, z)
+    _fill_places(r, base, rows, _CLUSTER_CTAID, lanes, x % across, y % down, z % deep)
+    _fill_places(r, base, rows, _CLUSTERID, lanes, x // across, y // down, z // deep)
+    _fill(r, base, rows[_RANK], lanes, x % across + across * (y % down + down * (z % deep)))
+
+
 @outlined("v:iippppppppp")
 def begin(
     slot: Any, workgroup: Any, shape: Any, rows: Any, r: Any, p: Any, x: Any, bars: Any, local: Any, private: Any, cursor: Any
 ) -> Any:
     """Put a workgroup into a slot: registers, memory and barriers cleared, special values set."""
-    lanes, width = shape[n.LANES], shape[n.LANES]
+    width = shape[n.LANES]
     for i in range(slot * shape[n.LOCAL_WORDS], (slot + 1) * shape[n.LOCAL_WORDS]):
         local[i] = 0
     for i in range(slot * n.BARRIERS * n.BARRIER_COLUMNS, (slot + 1) * n.BARRIERS * n.BARRIER_COLUMNS):
@@ -79,15 +105,13 @@ def begin(
         for i in range(c * width * shape[n.PRIVATE_WORDS], (c + 1) * width * shape[n.PRIVATE_WORDS]):
             private[i] = 0
         for which in range(n.LANE_SPECIALS):
-            if rows[which] >= 0 and which not in (3, 4, 5):
+            if rows[which] >= 0 and which not in n.OF_WORKGROUP:
                 start = n.SPECIAL_COUNT + (w * n.LANE_SPECIALS + which) * width
                 for lane in range(width):
                     r[base + rows[which] * width + lane] = rows[start + lane]
+        place_values(r, base, workgroup, rows, shape)
         present = min(width, shape[n.THREADS] - w * width)
         live = np.int64(-1) if present == 64 else (np.int64(1) << present) - 1
-        _fill(r, base, rows[3], lanes, workgroup % shape[n.GRID_X])
-        _fill(r, base, rows[4], lanes, (workgroup // shape[n.GRID_X]) % shape[n.GRID_Y])
-        _fill(r, base, rows[5], lanes, workgroup // (shape[n.GRID_X] * shape[n.GRID_Y]))
         at = c * n.CONTEXT_COLUMNS
         for column in range(n.CONTEXT_COLUMNS):
             x[at + column] = 0
@@ -100,64 +124,64 @@ def begin(
             cursor[k + layout.FINISHED] = 0
 
 
+@outlined("i:ipppppppp")
+def wake(slot: Any, code: Any, shape: Any, r: Any, p: Any, x: Any, bars: Any, phases: Any, fault: Any) -> Any:
+    """Make waves of the cluster that begins at `slot` ready: 1 there are some, 0 none and all is well, -1 none ever will be."""
+    waves, woken, full, waiting = shape[n.WAVES], False, 0, np.int64(-1)
+    for member in range(slot, slot + shape[n.CLUSTER]):
+        woken = release(member, code, shape, r, p, x, bars) or woken
+    woken = meet(slot, waves, shape, x) or woken
+    for c in range(slot * waves, (slot + shape[n.CLUSTER]) * waves):
+        at = c * n.CONTEXT_COLUMNS
+        if signalled(c, x, phases):
+            x[at + n.STATUS] = n.READY
+            woken = True
+        full += x[at + n.STATUS] == n.FULL
+        if x[at + n.STATUS] == n.WAIT and (waiting < 0 or x[waiting * n.CONTEXT_COLUMNS + n.WAITING] != n.SIGNALLED):
+            waiting = c  # what is wrong is more likely said by one that waits for a barrier in memory
+    if woken or full > 0 or waiting < 0:
+        return np.int64(woken)
+    at = waiting * n.CONTEXT_COLUMNS
+    fault[n.F_KIND], fault[n.F_CONTEXT], fault[n.F_VALUE] = n.DEADLOCK, waiting, x[at + n.WAITING]
+    before = np.int64(1)  # the wave stands behind a barrier of its workgroup, and before what it waits for otherwise
+    if x[at + n.WAITING] >= n.BARRIERS:
+        before = np.int64(0)
+        fault[n.F_KIND] = n.NEVER_MET
+    if x[at + n.WAITING] == n.SIGNALLED:
+        fault[n.F_KIND], fault[n.F_VALUE] = n.NEVER_SIGNALLED, (x[at + n.WORD] % shape[n.LOCAL_WORDS]) * 8
+        fault[n.F_EXTRA] = x[at + n.NEEDED] - 1
+    fault[n.F_SOURCE] = code[(x[at + n.AT] - before) * n.CODE_COLUMNS + n.SOURCE]
+    return -1
+
+
 @jit
 def run_slot(
     slot: Any, code: Any, blocks: Any, lists: Any, shape: Any, r: Any, p: Any, x: Any, stack: Any, bars: Any, t: Any, pages: Any,
-    state: Any, local: Any,
+    state: Any, local: Any, phases: Any,
     private: Any, ring: Any, records: Any, pool: Any, cursor: Any, counts: Any, look: Any, fault: Any,
 ) -> Any:  # fmt: skip
-    """Run a workgroup until each wave is done, full, or waits for one that is full; False when something is wrong."""
-    first = slot * shape[n.WAVES]
-    for w in range(shape[n.WAVES]):
-        if x[(first + w) * n.CONTEXT_COLUMNS + n.STATUS] == n.FULL:
-            x[(first + w) * n.CONTEXT_COLUMNS + n.STATUS] = n.READY
+    """Run the cluster that begins at `slot` until each wave is done, full, or waits for one that is full; False when something is wrong."""
+    first, last = slot * shape[n.WAVES], (slot + shape[n.CLUSTER]) * shape[n.WAVES]
+    for c in range(first, last):
+        if x[c * n.CONTEXT_COLUMNS + n.STATUS] == n.FULL:
+            x[c * n.CONTEXT_COLUMNS + n.STATUS] = n.READY
     while True:
-        full, waiting = 0, np.int64(-1)
-        for w in range(shape[n.WAVES]):
-            c = first + w
+        for c in range(first, last):
             at = c * n.CONTEXT_COLUMNS
             if x[at + n.STATUS] == n.READY:
                 status = run_wave(
-                    c,
-                    slot,
-                    code,
-                    blocks,
-                    lists,
-                    shape,
-                    r,
-                    p,
-                    x,
-                    stack,
-                    bars,
-                    t,
-                    pages,
-                    state,
-                    local,
-                    private,
-                    ring,
-                    records,
-                    pool,
-                    cursor,
-                    counts,
-                    look,
-                    fault,
-                )
+                    c, c // shape[n.WAVES], code, blocks, lists, shape, r, p, x, stack, bars, t, pages, state, local, phases, private, ring,
+                    records, pool, cursor, counts, look, fault
+                )  # fmt: skip
                 if status == n.IDLE:
                     fault[n.F_CONTEXT] = c
                     return False
                 x[at + n.STATUS] = status
                 if status == n.DONE and shape[n.TRACING]:
                     cursor[c * layout.CURSOR_COLUMNS + layout.FINISHED] = 1
-            full += x[at + n.STATUS] == n.FULL
-            if x[at + n.STATUS] == n.WAIT:
-                waiting = c
-        if not release(slot, code, shape, r, p, x, bars):
-            if waiting >= 0 and full == 0:
-                row = (x[waiting * n.CONTEXT_COLUMNS + n.AT] - 1) * n.CODE_COLUMNS
-                fault[n.F_KIND], fault[n.F_CONTEXT], fault[n.F_SOURCE] = n.DEADLOCK, waiting, code[row + n.SOURCE]
-                fault[n.F_VALUE] = x[waiting * n.CONTEXT_COLUMNS + n.WAITING]
-                return False
-            return True
+        woken = wake(slot, code, shape, r, p, x, bars, phases, fault)
+        if woken <= 0:
+            return woken == 0
 
 
 @jit
@@ -171,42 +195,28 @@ def start(m: Any, workgroups: Any, slots: Any) -> Any:
 
 @jit
 def run(m: Any, slots: Any, workgroups: Any, counts: Any) -> Any:
-    """Refill slots, or (`workgroups` given) run whole workgroups in the first slot and count blocks. How many were done."""
+    """Refill slots, or (`workgroups` given) run whole clusters in the first slots and count blocks. How many were done.
+
+    counts: flat, a row of `2 * blocks` a workgroup.
+    """
     code, blocks, lists, shape, rows = pointer(m.code), pointer(m.blocks), pointer(m.lists), pointer(m.shape), pointer(m.specials)
     r, p, x, stack, bars = pointer(m.registers), pointer(m.predicates), pointer(m.contexts), pointer(m.stack), pointer(m.bars)
     t, pages, state, local, private = pointer(m.table), pointer(m.pages), pointer(m.page_state), pointer(m.local), pointer(m.private)
-    ring, records, pool, cursor = pointer(m.ring), pointer(m.records), pointer(m.pool), pointer(m.cursor)
-    look, fault = pointer(m.look), pointer(m.fault)
-    counted = workgroups.size > 0
-    for i in range(workgroups.size if counted else slots.size):
-        slot = np.int64(0) if counted else slots[i]
-        mine = pointer(counts[i]) if counted else pointer(m.counts)
+    ring, records, pool, cursor, phases = pointer(m.ring), pointer(m.records), pointer(m.pool), pointer(m.cursor), pointer(m.phases)
+    look, fault, counted, mine = pointer(m.look), pointer(m.fault), workgroups.size > 0, pointer(counts)
+    step = shape[n.CLUSTER] if counted else np.int64(1)
+    done = workgroups.size if counted else slots.size
+    for i in range(0, done, step):
+        slot = np.int64(0) if counted else slots[i] - slots[i] % shape[n.CLUSTER]
         if counted and fault[n.F_KIND] == n.NO_FAULT:
-            begin(slot, workgroups[i], shape, rows, r, p, x, bars, local, private, cursor)
+            for rank in range(step):
+                begin(np.int64(rank), workgroups[i + rank], shape, rows, r, p, x, bars, local, private, cursor)
+                for c in range(rank * shape[n.WAVES], (rank + 1) * shape[n.WAVES]):
+                    x[c * n.CONTEXT_COLUMNS + n.COUNT_AT] = (i + rank) * 2 * shape[n.BLOCKS]
         fault[n.F_KIND] = n.NO_FAULT
         if not run_slot(
-            slot,
-            code,
-            blocks,
-            lists,
-            shape,
-            r,
-            p,
-            x,
-            stack,
-            bars,
-            t,
-            pages,
-            state,
-            local,
-            private,
-            ring,
-            records,
-            pool,
-            cursor,
-            mine,
-            look,
-            fault,
-        ):
+            slot, code, blocks, lists, shape, r, p, x, stack, bars, t, pages, state, local, phases, private, ring, records, pool, cursor,
+            mine, look, fault
+        ):  # fmt: skip
             return i
-    return workgroups.size if counted else slots.size
+    return done

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from archex.programs.ir import Immediate, Operand, Register, Space
-from archex.programs.ptx.syntax import Address, Pair, Sink, Vector
+from archex.programs.ir import PENDING_BITS, Immediate, Operand, Register, Space
+from archex.programs.ptx.syntax import Address, Pair, Sink
+from archex.programs.ptx.translate.bulk import bulk
 from archex.programs.ptx.translate.context import Context, translates
 
 
 @translates("cp")
 def copy(ctx: Context) -> None:
-    if ctx.parts[:1] != ("async",):
+    rest = ctx.parts[2:] if ctx.parts[:2] == ("reduce", "async") else ctx.parts[1:]
+    if "async" not in ctx.parts[:2]:
         raise ctx.error(f"unknown instruction `{ctx.instruction.opcode}`")
-    rest = ctx.parts[1:]
     if rest[:1] == ("commit_group",):
         ctx.emit("async_commit")
     elif rest[:1] == ("wait_group",):
@@ -22,8 +23,8 @@ def copy(ctx: Context) -> None:
     elif rest[:1] == ("mbarrier",):
         base, offset, _ = ctx.address(0)
         ctx.emit("mbarrier", "b64", (), (base,), mods=("copies", *rest), space=Space.LOCAL, offset=offset)
-    elif rest[:1] in (("bulk",), ("reduce",)):
-        _bulk(ctx, rest)
+    elif rest[:1] == ("bulk",):
+        bulk(ctx, rest)
     else:
         _small(ctx)
 
@@ -49,43 +50,16 @@ def _small(ctx: Context) -> None:
     ctx.emit("async_copy", "b8", (), (to, source, *extra), mods=mods, cache=ctx.variant("ca", "cg"), **shape)
 
 
-def _bulk(ctx: Context, rest: tuple[str, ...]) -> None:
-    if "commit_group" in rest:
-        ctx.emit("bulk_commit")
-        return
-    if "wait_group" in rest:
-        ctx.count(1)
-        ctx.emit("bulk_wait", src=(ctx.source(0, "u32"),), mods=("read",) if "read" in rest else ())
-        return
-    groups: list[tuple[Operand, ...]] = []
-    offsets: list[int] = []
-    for index, argument in enumerate(ctx.arguments):
-        if isinstance(argument, Address):
-            base, offset, _ = ctx.address(index)
-            offsets.append(offset)
-            coordinates = tuple(
-                ctx.operand(item, "b32", index) for c in argument.coordinates for item in (c.items if isinstance(c, Vector) else (c,))
-            )
-            groups.append((base, *coordinates))
-        elif isinstance(argument, Register):
-            groups.append((ctx.register(argument),))
-        else:
-            groups.append((ctx.source(index, "u32"),))
-    sources = tuple(value for group in groups for value in group)
-    offset, source_offset = (*offsets, 0, 0)[:2]
-    if any(offsets[2:]):
-        raise ctx.unsupported("an offset in the third address")
-    ctx.emit("bulk_copy", "b8", (), sources, mods=rest, groups=tuple(map(len, groups)), offset=offset, source_offset=source_offset)
-
-
 @translates("mbarrier")
 def memory_barrier(ctx: Context) -> None:
     results: list[Register | None] = []
     sources: list[Operand] = []
     offset = 0
-    if "pending_count" in ctx.parts:
+    if "pending_count" in ctx.parts:  # the low bits of a state
         ctx.count(2)
-        ctx.emit("mbarrier", "b64", (ctx.result(0, "b32"),), (ctx.source(1, "b64"),), mods=ctx.parts)
+        low = ctx.temporary("b64")
+        ctx.emit("and", "b64", (low,), (ctx.source(1, "b64"), Immediate((1 << PENDING_BITS) - 1)))
+        ctx.emit("convert", "u32", (ctx.result(0, "b32"),), (low,), source_dtype="u64")
         return
     waiting = any(part in ("test_wait", "try_wait") for part in ctx.parts)
     for index, argument in enumerate(ctx.arguments):

@@ -12,6 +12,7 @@ SPACES = {
     "global": Space.GLOBAL,
     "shared": Space.LOCAL,
     "shared::cta": Space.LOCAL,
+    "shared::cluster": Space.LOCAL,
     "local": Space.PRIVATE,
     "const": Space.CONSTANT,
     "param": Space.PARAMETER,
@@ -31,8 +32,6 @@ def _flags(ctx: Context, *more: str) -> tuple[str, ...]:
     for flag in ctx.flags:
         if flag.startswith(_HINT_HEADS):
             continue
-        if flag == "shared::cluster":
-            raise ctx.unsupported("memory of another workgroup by a cluster address")
         if flag not in (*SPACES, *_ORDERS, *_SCOPES, *_CACHES, *_VECTORS, *more):
             ctx.allow(SPACES, _ORDERS, _SCOPES, _CACHES, _VECTORS, more, [f for f in ctx.flags if f.startswith(_HINT_HEADS)])
     return tuple(flag for flag in ctx.flags if not flag.startswith(_HINT_HEADS))
@@ -177,9 +176,7 @@ def atomic(ctx: Context) -> None:
 
 @translates("prefetch", "prefetchu")
 def prefetch(ctx: Context) -> None:
-    if "tensormap" in ctx.flags:
-        raise ctx.unsupported()
-    levels = tuple(part for part in ctx.parts if part in ("L1", "L2") or part.startswith("L2::"))
+    levels = tuple(part for part in ctx.parts if part in ("L1", "L2", "tensormap") or part.startswith("L2::"))
     ctx.count(1)
     space, base, offset, _ = _place(ctx, 0)
     ctx.emit("prefetch", "", (), (base,), mods=levels, space=space, offset=offset)

@@ -1,0 +1,168 @@
+"""Ranges and boxes copied by one lane's order: into local memory, out of it, added to global memory, across a cluster.
+
+In: an encoded operation with one active lane. Out: a descriptor in the pool (`layout.BULK_*`), bytes moved where the copy is executed,
+and the bytes counted at the barrier of each target, in every mode; or a fault number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from archex.base import layout
+from archex.base.jit import jit, outlined
+from archex.programs.interpreter import table as n
+from archex.programs.interpreter.atomics import combine
+from archex.programs.interpreter.clusters import MAPPED, WITHIN, local_word, outside
+from archex.programs.interpreter.compute import place
+from archex.programs.interpreter.memory import PAGE, PAGES_LIMIT, PAGES_USED, find, read, write
+from archex.programs.interpreter.records import keep, pool_row, pool_start
+from archex.programs.interpreter.signals import change_signal
+from archex.programs.interpreter.transfer import DESCRIPTOR
+from archex.programs.values import LOW16, LOW32, leading_zeros, low_bits, popcount, shift_right
+
+_ALIGNMENT = 16  # of addresses and sizes
+
+
+@jit
+def ranked(address: Any, targets: Any, rank: Any) -> Any:
+    """A local address in the workgroup of a rank where `targets` names any."""
+    return address if targets == 0 else (address & WITHIN) | ((np.int64(rank) + 1) << layout.CLUSTER_SHIFT)
+
+
+@jit
+def chosen(targets: Any, rank: Any) -> Any:
+    """Whether a rank takes part; rank 0 stands for the own workgroup where `targets` names none."""
+    return rank == 0 if targets == 0 else (targets >> rank) & 1 == 1
+
+
+@outlined("i:ppippppppi")
+def move_range(
+    lists: Any, look: Any, entry: Any, t: Any, pages: Any, state: Any, local: Any, shape: Any, fault: Any, local_at: Any
+) -> Any:  # fmt: skip
+    """Move the bytes of a range; a fault number."""
+    way, far, size = look[DESCRIPTOR + layout.BULK_WAY], look[DESCRIPTOR + layout.BULK_BASE], look[DESCRIPTOR + layout.BULK_BYTES]
+    near, targets = look[DESCRIPTOR + layout.BULK_LOCAL], look[DESCRIPTOR + layout.BULK_TARGETS]
+    if way == layout.BULK_ACROSS:
+        for i in range(0, size, 8):
+            local[local_word(far + i, local_at, shape)] = local[local_word(near + i, local_at, shape)]
+        return n.NO_FAULT
+    row = find(t, shape[n.BUFFERS], np.int64(-1), far, size)
+    if way == layout.BULK_IN:
+        for rank in range(shape[n.CLUSTER]):
+            if chosen(targets, rank):
+                to = ranked(near, targets, rank)
+                for i in range(0, size, 8):
+                    local[local_word(to + i, local_at, shape)] = read(t, pages, row, far + i, np.int64(8))
+        return n.NO_FAULT
+    if t[row + PAGE] < 0:
+        return n.READ_ONLY
+    if state[PAGES_LIMIT] - state[PAGES_USED] < (size >> 12) + 2:
+        return n.NEED_PAGES
+    width = lists[entry + n.ELEMENT]
+    for i in range(0, size, 8):
+        value = local[local_word(near + i, local_at, shape)]
+        if way == layout.BULK_REDUCE:
+            old, new = read(t, pages, row, far + i, np.int64(8)), np.int64(0)
+            for part in range(0, 64, 8 * width):
+                a, b = low_bits(shift_right(old, part), 8 * width), low_bits(shift_right(value, part), 8 * width)
+                new |= combine(lists[entry + n.REDUCTION], lists[entry + n.NUMBERS], width, a, b, np.int64(0)) << part
+            value = new
+        write(t, pages, state, row, far + i, np.int64(8), value)
+    return n.NO_FAULT
+
+
+@outlined("i:ipppppi")
+def credit(barrier: Any, look: Any, local: Any, phases: Any, shape: Any, fault: Any, local_at: Any) -> Any:
+    """Count the copy's bytes at the barrier of each target workgroup; a fault number."""
+    targets, size = look[DESCRIPTOR + layout.BULK_TARGETS], look[DESCRIPTOR + layout.BULK_CREDIT]
+    for rank in range(shape[n.CLUSTER]):
+        if not chosen(targets, rank):
+            continue
+        address = ranked(barrier, targets, rank)
+        fault[n.F_VALUE], fault[n.F_EXTRA] = address, 8
+        if address & 7:
+            return n.MISALIGNED
+        outcome = outside(address, np.int64(8), shape)
+        if outcome == n.NO_FAULT:
+            at = local_word(address, local_at, shape)
+            outcome = change_signal(at, np.int64(n.SIGNAL_COMPLETE), np.int64(0), -size, local, phases, fault)
+        if outcome != n.NO_FAULT:
+            if outcome != n.BAD_SIZE:
+                fault[n.F_VALUE] = address
+            return outcome
+    return n.NO_FAULT
+
+
+@outlined("i:pppp")
+def check_range(look: Any, t: Any, shape: Any, fault: Any) -> Any:
+    """Whether a range lies in memory, aligned; a fault number."""
+    way, far, size = look[DESCRIPTOR + layout.BULK_WAY], look[DESCRIPTOR + layout.BULK_BASE], look[DESCRIPTOR + layout.BULK_BYTES]
+    fault[n.F_VALUE], fault[n.F_EXTRA] = far, _ALIGNMENT
+    if (far | look[DESCRIPTOR + layout.BULK_LOCAL]) & (_ALIGNMENT - 1):
+        return n.MISALIGNED
+    fault[n.F_VALUE] = size
+    if size & (_ALIGNMENT - 1):
+        return n.BAD_SIZE
+    fault[n.F_VALUE], fault[n.F_EXTRA] = far, size
+    if way == layout.BULK_ACROSS:
+        return outside(far, size, shape)
+    return n.NO_FAULT if find(t, shape[n.BUFFERS], np.int64(-1), far, size) >= 0 else n.NO_BUFFER
+
+
+@outlined("i:pippiiiippppppppppp")
+def bulk(
+    code: Any, o: Any, lists: Any, r: Any, base: Any, act: Any, c: Any, local_at: Any, look: Any, x: Any, t: Any, pages: Any, state: Any,
+    local: Any, phases: Any, shape: Any, records: Any, pool: Any, fault: Any,
+) -> Any:  # fmt: skip
+    """One copy; a fault number."""
+    traced = shape[n.TRACING] and code[o + n.SLOT] >= 0
+    if act == 0:
+        if traced:
+            keep(c, np.int64(layout.NO_ACCESS), np.int64(0), np.int64(0), np.int64(0), x, shape, records)
+        return n.NO_FAULT
+    fault[n.F_VALUE] = popcount(act)
+    if act & (act - 1) != 0:
+        return n.MANY_LANES
+    lane = np.int64(63 - leading_zeros(act))
+    way, entry = code[o + n.MODE], code[o + n.LIST]
+    near = (r[place(code[o + n.A], base) + lane] + code[o + n.OFFSET]) & LOW32
+    far = r[place(code[o + n.B], base) + lane] + lists[entry + n.FAR_OFFSET]
+    barrier = np.int64(-1)
+    if way == layout.BULK_IN or way == layout.BULK_ACROSS:
+        barrier = r[place(lists[entry + n.BARRIER_OPERAND], base) + lane] & LOW32
+    if way == layout.BULK_ACROSS:
+        far &= LOW32
+    targets = r[place(lists[entry + n.MASK_OPERAND], base) + lane] & LOW16
+    to = far if way == layout.BULK_ACROSS else near
+    fault[n.F_VALUE] = 63 - leading_zeros(targets)
+    if targets >> shape[n.CLUSTER] != 0:
+        return n.OUT_OF_CLUSTER
+    if to >= MAPPED and targets == 0:
+        targets = np.int64(1) << ((to >> layout.CLUSTER_SHIFT) - 1)
+    size = r[place(code[o + n.C], base) + lane] & LOW32
+    for i in range(layout.BULK_COLUMNS):
+        look[DESCRIPTOR + i] = 0
+    for i in range(4):
+        look[DESCRIPTOR + layout.BULK_COUNT + 2 * i] = 1
+    look[DESCRIPTOR + layout.BULK_BASE], look[DESCRIPTOR + layout.BULK_BYTES], look[DESCRIPTOR + layout.BULK_CREDIT] = far, size, size
+    look[DESCRIPTOR + layout.BULK_LOCAL] = near if way == layout.BULK_OUT or way == layout.BULK_ACROSS else near & WITHIN
+    look[DESCRIPTOR + layout.BULK_BARRIER], look[DESCRIPTOR + layout.BULK_TARGETS] = barrier, targets
+    look[DESCRIPTOR + layout.BULK_WAY] = way
+    outcome = check_range(look, t, shape, fault)
+    if outcome == n.NO_FAULT and way != layout.BULK_PREFETCH:
+        size = look[DESCRIPTOR + layout.BULK_CREDIT]
+        fault[n.F_VALUE], fault[n.F_EXTRA] = near, size
+        outcome = outside(near, size, shape)
+        if outcome == n.NO_FAULT and code[o + n.EXECUTE]:
+            outcome = move_range(lists, look, entry, t, pages, state, local, shape, fault, local_at)
+    if outcome != n.NO_FAULT:
+        return outcome
+    if traced:
+        position = pool_row(c, x)
+        start = pool_start(c, position, shape)
+        for i in range(shape[n.LANES]):
+            pool[start + i] = look[DESCRIPTOR + i] if i < layout.BULK_COLUMNS else np.int64(-1)
+        keep(c, np.int64(layout.BULK), position, np.int64(0), act, x, shape, records)
+    return credit(barrier, look, local, phases, shape, fault, local_at) if barrier >= 0 else n.NO_FAULT
