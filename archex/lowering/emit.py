@@ -13,7 +13,7 @@ from archex.lowering.lacking import lacking
 from archex.lowering.node import Node
 from archex.lowering.outside import Outside
 from archex.lowering.products import PRODUCTS
-from archex.lowering.records import Records
+from archex.lowering.records import BASED, Records
 from archex.lowering.rules import Rules, Step
 from archex.parts.abilities import Abilities
 from archex.parts.machine_operations import MACHINE_OPERATIONS
@@ -31,7 +31,10 @@ class Emitter(Records):
         """Nodes of every block."""
         for index, made in enumerate(self.forms):
             self.block, self.memo, self.groups, self.places, self.target = index, {}, {}, {}, self.nodes[index]
+            self.copying = False
             guard: object = None
+            for register in made.start.keys() & self.described:
+                made.start[register].shared, made.start[register].words = True, 0
             for item in made.items:
                 if not item.gone:
                     guard = self._change_guard(guard, item)
@@ -61,12 +64,15 @@ class Emitter(Records):
         environment: dict[str, list[Ref]] = {name: refs[at] for at, name in enumerate("abce") if at < len(refs)}
         for extra in refs[4:]:
             environment.setdefault("e", []).extend(extra)
+        if operation.op in BASED:
+            self._before_access(operation, environment)
         results = [result for result in item.results if result is not None]
         guard = self._flat([item.guard])[0] if item.guard is not None else []
         carried = [ref for group in self._flat([*item.carried, *item.extra]) for ref in group]
         start = len(self.target)
         self._steps(self.rules.steps[key], environment, results, guard + carried, bool(guard))
         made = self.target[start:]
+        self.copying &= operation.op != "barrier"
         self._records(operation, made, environment.get("a", []))
         if made:
             made[-1].last = True
@@ -203,14 +209,14 @@ class Emitter(Records):
             if read is not None and read not in reads:
                 reads.append(read)
         shared = (
-            name in self.rules.uniform
+            (name in self.rules.uniform or self._chooses(name))
             and not guarded
             and bool(reads)
             and all(value.shared for value in reads)
             and all(self._may_share(value) for value in writes)
         )
         if shared:
-            name = self.rules.uniform[name]
+            name = self.rules.uniform.get(name, self.rules.uniform.get("int_logic", name))
         if shared or name.endswith("_uniform") or name in ("uniform_alu",):
             for value in writes:
                 value.shared, value.words = True, 0
@@ -218,6 +224,12 @@ class Emitter(Records):
         node.zero = name == "move" and not guarded and len(inputs) == 1 and isinstance(inputs[0], Immediate) and inputs[0].bits == 0
         self.target.append(node)
         return node
+
+    def _chooses(self, name: str) -> bool:
+        """A comparison or a choice that leads to a descriptor is made on the scalar unit."""
+        if name not in ("compare_int", "select") or self.source is None or not self.rules.uniform:
+            return False
+        return all(register is None or register.id in self.described for register in self.source.dst)
 
     def _may_share(self, value: Value) -> bool:
         return all(register in self.scalar_registers for register in value.registers)

@@ -21,7 +21,7 @@ from archex.lowering.fuse import fuse
 from archex.lowering.merge import merge_accesses
 from archex.lowering.node import Node
 from archex.lowering.rules import Rules
-from archex.lowering.scalar import scalar_registers
+from archex.lowering.scalar import leading_to_products, scalar_registers
 from archex.lowering.schedule import schedule
 from archex.lowering.spill import Passing, spill
 from archex.lowering.wait import behind_products, insert_waits
@@ -109,7 +109,9 @@ def nodes_of(known: Facts, rules: Rules, abilities: Abilities = NOTHING) -> list
         merge_accesses(known, made, spec.merge_access)
     aliases = [fuse(known, made, spec.fuse, spec.contracts, spec.immediates) for made in forms]
     emitter = Emitter(known, rules, forms, aliases, abilities)
-    emitter.scalar_registers = scalar_registers(known) if rules.uniform else set()
+    if rules.uniform:
+        emitter.scalar_registers = scalar_registers(known)
+        emitter.described = leading_to_products(known, emitter.scalar_registers)
     blocks = emitter.run()
     _meet(known, rules, blocks)
     _jumps(known, blocks)

@@ -45,9 +45,10 @@ class OutsideValues:
         self.source: Operation | None = None
         self.memo: dict[object, Value] = {}
         self.groups: dict[object, list[Ref]] = {}  # operands of products, by what they were
-        self.places: dict[Value, tuple[object, int]] = {}  # where in such a group a value stands
+        self.places: dict[Ref, tuple[object, int]] = {}  # where in such a group a value stands
         self.target: list[Node] = []
         self.scalar_registers: set[int] = set()
+        self.described: set[int] = set()  # of these, what leads to where operands of products lie
 
     def _steps(
         self, steps: tuple[Step, ...], environment: dict[str, list[Ref]], results: list[Value], also: list[Ref], guarded: bool

@@ -66,23 +66,22 @@ class Products(OutsideValues):
         known = self.groups.get(key)
         if known is not None:
             return known
-        values = [ref for ref in group if isinstance(ref, Value)]
-        places = [self.places.get(value) for value in values]
-        aligned = len(values) == len(group) and all(
-            place is not None and places[0] is not None and place[0] is places[0][0] and place[1] == places[0][1] + at
-            for at, place in enumerate(places)
+        places = [self.places.get(ref) for ref in group if not isinstance(ref, Immediate)]
+        first = places[0] if len(places) == len(group) else None
+        aligned = first is not None and all(
+            place is not None and place[0] is first[0] and place[1] == first[1] + at for at, place in enumerate(places)
         )
-        clash = not aligned and (any(place is not None for place in places) or len(set(map(id, values))) < len(values))
+        variable = [ref for ref in group if not isinstance(ref, Immediate)]
+        clash = not aligned and (any(place is not None for place in places) or len(set(variable)) < len(variable))
         found: list[Ref] = []
         owner = object()
         for at, ref in enumerate(group):
-            taken = isinstance(ref, Value) and (ref in self.places or any(ref is other for other in found))
+            taken = not isinstance(ref, Immediate) and (ref in self.places or ref in group[:at])
             if clash and (taken or isinstance(ref, Immediate)):
-                copy = Value(1)
                 reads = [read for read in (self._read(ref, "move"),) if read is not None]
-                self.target.append(Node("move", reads, [copy], self.source))
-                ref = copy
-            if isinstance(ref, Value):
+                ref = Value(1)
+                self.target.append(Node("move", reads, [ref], self.source))
+            if not isinstance(ref, Immediate):
                 self.places.setdefault(ref, (owner, at))
             found.append(ref)
         self.groups[key] = found

@@ -6,7 +6,7 @@ A copy by lane has two records: its source, and behind it where it goes to.
 
 from __future__ import annotations
 
-from archex.base.layout import BYPASS, GROUP_BULK, GROUP_COPIES, GROUP_MATRIX
+from archex.base.layout import BYPASS, GROUP_BULK, GROUP_COPIES, GROUP_MATRIX, READ_ONLY
 from archex.lowering.facts import Named
 from archex.lowering.form import Ref, Value
 from archex.lowering.node import MEMORY, RECORDED, Node
@@ -24,8 +24,28 @@ _ALL = -1
 _SPACES = (Space.GLOBAL, Space.LOCAL, Space.PRIVATE, Space.GENERIC)
 
 
+#: Operations whose address in local memory is a vector register, the base of local memory included.
+BASED = frozenset({"async_copy", "matrix_load", "matrix_store"})
+#: What makes an address and can add the base as well.
+_ADDING = frozenset({"add", "shl", "shift_add", "mad_lo"})
+
+
 class Records(Products):
     """The part of emission that knows what operations refer to."""
+
+    copying = False
+
+    def _before_access(self, operation: Operation, environment: dict[str, list[Ref]]) -> None:
+        """The base added to an address, unless its maker does it; what a block's first copy needs."""
+        if operation.op == "async_copy" and not self.copying:
+            self.copying = True
+            self._steps(self.rules.single["before_copies"], {}, [], [], False)
+        address = environment["a"][0]
+        if "local_address" not in self.rules.steps:
+            return
+        if isinstance(address, Value) and address.item is not None and address.item.op in _ADDING:
+            return
+        environment["a"] = [self._shared_steps("local_address", [[address]], None)]
 
     def _records(self, operation: Operation, made: list[Node], base: list[Ref]) -> None:
         if operation.op in _GROUPS:
@@ -67,6 +87,7 @@ def _groups(operation: Operation, made: list[Node]) -> None:
         if node.name in ("group_commit", "group_wait"):
             node.offset = _GROUPS[operation.op]
             node.bytes = _number(operation) if node.name == "group_wait" else 0
+            node.flags |= READ_ONLY * ("read" in operation.mods)
             # Registers that products beside the wave use may be read behind the wait only.
             node.wall = operation.op == "matrix_wait"
 

@@ -13,7 +13,7 @@ from archex.base.errors import Problem, RequestError, UnsupportedError
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.parts.machine_operations import MACHINE_OPERATIONS
 
-_SINGLE = ("prologue", "memory_prologue", "local_base", "parameter", "parameter_uniform", "branch", "memory_wait", "product_wait")
+_SINGLE = tuple("prologue memory_prologue local_base parameter parameter_uniform branch memory_wait product_wait before_copies".split())
 _STEP = re.compile(r"\s*(?:([a-z]\w*)\s*=\s*)?([a-z][\w.]*)\s*([\w\s,]*?)\s*(?:@\s*(\w+))?\s*$")
 
 

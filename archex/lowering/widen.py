@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from archex.lowering.facts import Facts, facts
 from archex.lowering.shapes import ELEMENT_BITS, fits, product
 from archex.parts.abilities import Abilities
 from archex.programs.clean import clean
@@ -21,31 +22,43 @@ from archex.programs.ir import Function, Immediate, Operand, Operation, Register
 
 def widen(function: Function, widened: Mapping[str, str], abilities: Abilities) -> Function:
     """The function with products that the unit can do."""
+    if not abilities.shapes or not any(operation.op == "matrix" for block in function.blocks for operation in block.operations):
+        return function
     changed = False
+    known = facts(function)
     made = attrs.evolve(
         function,
         register_dtypes=list(function.register_dtypes),
         register_names=list(function.register_names),
         symbols=dict(function.symbols),
     )
-    blocks = []
-    for block in function.blocks:
-        operations: list[Operation] = []
+    blocks: list[list[Operation]] = []
+    ahead: list[list[Operation]] = [[] for _ in function.blocks]
+    for index, block in enumerate(function.blocks):
+        blocks.append([])
         for operation in block.operations:
-            found = _Widening(made, operation).run(widened, abilities) if operation.op == "matrix" and abilities.shapes else None
+            found = _Widening(made, operation, known, index, ahead).run(widened, abilities) if operation.op == "matrix" else None
             changed |= found is not None
-            operations += found if found is not None else [attrs.evolve(operation)]
-        blocks.append(attrs.evolve(block, operations=operations))
-    made.blocks = blocks
+            blocks[-1] += found if found is not None else [attrs.evolve(operation)]
+    made.blocks = [
+        attrs.evolve(block, operations=_before_end(operations, more))
+        for block, operations, more in zip(function.blocks, blocks, ahead, strict=True)
+    ]
     return clean(made) if changed else function
+
+
+def _before_end(operations: list[Operation], more: list[Operation]) -> list[Operation]:
+    at = len(operations) - bool(operations and operations[-1].op in ("branch", "branch_index", "exit", "trap"))
+    return [*operations[:at], *more, *operations[at:]]
 
 
 class _Widening:
     """One product."""
 
-    def __init__(self, function: Function, operation: Operation) -> None:
-        self.function, self.operation = function, operation
+    def __init__(self, function: Function, operation: Operation, known: Facts, block: int, ahead: list[list[Operation]]) -> None:
+        self.function, self.operation, self.known, self.block, self.ahead = function, operation, known, block, ahead
         self.made: list[Operation] = []
+        self.target = self.made
 
     def run(self, widened: Mapping[str, str], abilities: Abilities) -> list[Operation] | None:
         """What stands for the product, None if it may stay."""
@@ -97,10 +110,19 @@ class _Widening:
         return tuple(found)
 
     def _halves(self, value: Operand, element: str) -> tuple[Register, Register]:
-        """Two registers of 16-bit floats from one of four 8-bit ones."""
+        """Two registers of 16-bit floats from one of four 8-bit ones; made before a loop in which it does not change."""
+        place = self.block
+        for blocks, before in self.known.around[self.block]:
+            if not isinstance(value, Register) or value.id not in self.known.written_in(blocks):
+                place = before
+            else:
+                break
+        self.target = self.ahead[place] if place != self.block and self.operation.guard is None else self.made
         parts = (self._new("b16"), self._new("b16"))
         self._emit("unpack", "b16", parts, (value,), (), "b32")
-        return self._converted(parts[0], element), self._converted(parts[1], element)
+        found = self._converted(parts[0], element), self._converted(parts[1], element)
+        self.target = self.made
+        return found
 
     def _converted(self, part: Register, element: str) -> Register:
         found = self._new("b32")
@@ -142,6 +164,6 @@ class _Widening:
     ) -> None:  # fmt: skip
         line, opcode = self.operation.line, self.operation.opcode
         guard, negated = self.operation.guard, self.operation.guard_negated
-        self.made.append(
+        self.target.append(
             Operation(op, dtype, dst, src, mods, source_dtype, guard=guard, guard_negated=negated, line=line, opcode=opcode, groups=groups)
         )

@@ -56,6 +56,7 @@ class InstructionSetSpec:
     product_wait: str = text(
         "step between a matrix product from registers and what needs its result right behind it or in another block, or empty", default=""
     )
+    before_copies: str = text("steps before the first copy by lane of a block, and behind a barrier, or empty", default="")
     widened: dict[str, str] = text(
         "types of matrix operands that are turned into another type, where the matrix unit takes that one only", each="map", default={}
     )

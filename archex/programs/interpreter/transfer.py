@@ -13,7 +13,6 @@ from archex.base.jit import outlined
 from archex.base.layout import AFFINE
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.atomics import combine
-from archex.programs.interpreter.clusters import MAPPED, local_word
 from archex.programs.interpreter.memory import (
     PAGE,
     PAGES_LIMIT,
@@ -60,7 +59,7 @@ def _fetch(
         elif tag == _PRIVATE_TAG:
             space, address = np.int64(PRIVATE_), address & _WITHIN
     if space == LOCAL_:
-        word = local[local_word(address, local_at, shape)]
+        word = local[local_at + (address >> 3)]
         return low_bits(shift_right(word, (address & 7) * 8), width * 8)
     if space == PRIVATE_:
         word = private[private_at + lane * shape[n.PRIVATE_WORDS] + (address >> 3)]
@@ -95,7 +94,7 @@ def _put(
         elif tag == _PRIVATE_TAG:
             space, address = np.int64(PRIVATE_), address & _WITHIN
     if space == LOCAL_:
-        at = local_word(address, local_at, shape)
+        at = local_at + (address >> 3)
         local[at] = insert(local[at], address, width, value)
         return True
     if space == PRIVATE_:
@@ -151,7 +150,7 @@ def load(
             if (act >> i) & 1 == 0:
                 continue
             address = r[addresses + i] + step
-            if space == LOCAL_ and address < MAPPED:
+            if space == LOCAL_:
                 value = low_bits(shift_right(local[local_at + (address >> 3)], (address & 7) * 8), width * 8)
             elif elements:
                 value = element(t, row, (address - t[row]) >> t[row + SIZE])
