@@ -5,11 +5,13 @@ In: `ir.Function`, arguments in order, buffer addresses, extents. Out: the param
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import attrs
+import numpy as np
 
 from archex.base.errors import ProgramError
 from archex.programs.buffers import Buffer
@@ -18,6 +20,8 @@ from archex.programs.ir import Function
 _FORMATS = {"i32": "<i", "u32": "<I", "i64": "<q", "u64": "<Q", "f16": "<e", "f32": "<f", "f64": "<d"}
 #: Kinds of scalar arguments, beside `bytes` (a struct by value) and `buffer`.
 SCALARS = tuple(_FORMATS)
+#: Workgroups of a cluster.
+MOST_IN_CLUSTER = 16
 
 
 @attrs.frozen
@@ -52,6 +56,8 @@ class LaunchLike(Protocol):
     @property
     def block(self) -> tuple[int, int, int]: ...
     @property
+    def cluster(self) -> tuple[int, int, int]: ...
+    @property
     def dynamic_local_bytes(self) -> int: ...
     @property
     def arguments(self) -> Sequence[Argument]: ...
@@ -69,6 +75,32 @@ def check_extents(function: Function, launch: LaunchLike) -> None:
         raise _at(function, f"block is {list(launch.block)}, `{function.name}` requires {list(function.required_threads)}")
     if function.max_threads and threads > function.max_threads:
         raise _at(function, f"block has {threads} threads, `{function.name}` allows {function.max_threads}")
+
+    cluster = cluster_of(function, launch)
+    if any(size < 1 for size in cluster):
+        raise _at(function, f"cluster is {list(cluster)}: every extent must be at least 1")
+    if math.prod(cluster) > MOST_IN_CLUSTER:
+        raise _at(function, f"cluster is {list(cluster)}: {math.prod(cluster)} workgroups, at most {MOST_IN_CLUSTER} are possible")
+    if any(extent % size for extent, size in zip(launch.grid, cluster, strict=True)):
+        raise _at(function, f"grid is {list(launch.grid)}: must be a multiple of the cluster, {list(cluster)}")
+
+
+def cluster_of(function: Function, launch: LaunchLike) -> tuple[int, int, int]:
+    """Extents of a cluster of workgroups: what the launch says, else what the source requires, else one workgroup."""
+    given, required = tuple(launch.cluster), function.required_cluster
+    if required and given not in (required, (1, 1, 1)):
+        raise _at(function, f"cluster is {list(given)}, `{function.name}` requires {list(required)}")
+    return required or given
+
+
+def cluster_order(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> np.ndarray:
+    """Workgroup numbers in the order of dispatch: cluster after cluster, x fastest, and within one by rank, x fastest."""
+    numbers = np.arange(math.prod(grid), dtype=np.int64)
+    if cluster == (1, 1, 1):
+        return numbers
+    (x, y, z), (across, down, deep) = grid, cluster
+    blocked = numbers.reshape(z // deep, deep, y // down, down, x // across, across)
+    return blocked.transpose(0, 2, 4, 1, 3, 5).reshape(-1)
 
 
 def _at(function: Function, text: str) -> ProgramError:
@@ -95,12 +127,15 @@ def launch_values(function: Function, launch: LaunchLike) -> dict[str, int]:
     """Special values that are the same for every lane of a launch."""
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     local = function.local_bytes + launch.dynamic_local_bytes
+    cluster = cluster_of(function, launch)
+    clusters = tuple(extent // size for extent, size in zip(launch.grid, cluster, strict=True))
     values = {
         f"{name}.{axis}": size
-        for name, extent in (("ntid", launch.block), ("nctaid", launch.grid))
+        for name, extent in (("ntid", launch.block), ("nctaid", launch.grid), ("cluster_nctaid", cluster), ("nclusterid", clusters))
         for axis, size in zip("xyz", extent, strict=True)
     }
     values |= {"nwarpid": -(-threads // 32), "WARP_SZ": 32, "smid": 0, "nsmid": 1, "gridid": 0, "clock_hi": 0, "globaltimer_hi": 0}
     values |= {"total_smem_size": local, "aggr_smem_size": local, "dynamic_smem_size": launch.dynamic_local_bytes}
-    values |= {"reserved_smem_offset_begin": 0, "reserved_smem_offset_end": 0, "reserved_smem_offset_cap": 0, "is_explicit_cluster": 0}
+    values |= {"reserved_smem_offset_begin": 0, "reserved_smem_offset_end": 0, "reserved_smem_offset_cap": 0}
+    values |= {"cluster_nctarank": math.prod(cluster), "is_explicit_cluster": int(cluster != (1, 1, 1))}
     return values | {f"envreg{i}": 0 for i in range(32)} | {f"pm{i}": 0 for i in range(8)}

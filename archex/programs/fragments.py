@@ -93,7 +93,7 @@ def _fragment(operation: Operation) -> _Fragment:
 def _load(writer: Writer, operation: Operation) -> None:
     fragment, stride = _fragment(operation), operation.src[1]
     registers = len(fragment.pieces) * max(1, fragment.positions * fragment.bits // max(32, fragment.bits))
-    if len(operation.dst) not in (registers, 2 * registers):
+    if len(operation.dst) not in (registers, 8):
         raise writer.error(f"expected {registers} registers, found {len(operation.dst)}")
     found: list[Register]
     if operation.space == Space.LOCAL and fragment.bits == 16 and fragment.positions == 2 and len(fragment.pieces) > 1 and (
@@ -104,8 +104,8 @@ def _load(writer: Writer, operation: Operation) -> None:
         found = _load_along(writer, operation, fragment, stride)
     else:
         found = _load_across(writer, operation, fragment, stride)
-    # Half-precision operands come twice in the registers that programs name.
-    for target, value in zip(operation.dst, [*found, *found], strict=False):
+    # Half-precision operands come again and again in the eight registers that programs name.
+    for target, value in zip(operation.dst, [*found, *found, *found, *found], strict=False):
         if target is not None:
             writer.emit("move", writer.dtype(target), (target,), (value,), guarded=True)
 

@@ -194,7 +194,8 @@ OPS = frozenset(
     load store prefetch atomic reduce_atomic fence barrier
     shuffle vote match active_mask redux elect
     branch branch_index exit return trap nop
-    matrix matrix_sparse matrix_load matrix_store matrix_async matrix_fence matrix_commit matrix_wait fragment_load fragment_store
+    matrix matrix_sparse matrix_load matrix_store matrix_transpose matrix_async matrix_fence matrix_commit matrix_wait
+    fragment_load fragment_store
     async_copy async_commit async_wait bulk_copy bulk_commit bulk_wait mbarrier cluster_barrier map_cluster set_max_registers
     """.split()
 )

@@ -13,11 +13,11 @@ from archex.programs.ir import Operand, Operation, Register, Space, Special
 EFFECTS = frozenset(
     """store atomic reduce_atomic fence barrier prefetch branch branch_index exit return trap nop
     shuffle vote match active_mask redux elect
-    matrix_load matrix_store matrix_async matrix_fence matrix_commit matrix_wait fragment_load fragment_store
+    matrix_load matrix_store matrix_transpose matrix_async matrix_fence matrix_commit matrix_wait fragment_load fragment_store
     async_copy async_commit async_wait bulk_copy bulk_commit bulk_wait mbarrier cluster_barrier map_cluster set_max_registers""".split()
 )
 #: Of these, operations that may go when nobody reads their results.
-DROPPABLE = frozenset({"matrix_load", "fragment_load", "active_mask", "map_cluster"})
+DROPPABLE = frozenset({"matrix_load", "matrix_transpose", "fragment_load", "active_mask", "map_cluster"})
 #: Special values that may differ from one read to the next.
 CHANGING = ("clock", "globaltimer", "smid", "pm")
 _READ_ONLY = frozenset({Space.PARAMETER, Space.CONSTANT})

@@ -8,6 +8,7 @@ Recorded addresses: global ones as they are; local and private operations the by
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Protocol
@@ -17,7 +18,7 @@ import numpy as np
 
 from archex.base import layout
 from archex.base.jit import link
-from archex.programs.arguments import LaunchLike, check_extents, launch_values, parameter_block
+from archex.programs.arguments import LaunchLike, check_extents, cluster_of, cluster_order, launch_values, parameter_block
 from archex.programs.buffers import DTYPES, Buffer, place, table
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.control_slice import control_slice
@@ -90,6 +91,9 @@ class Placed:
 class TraceSource:
     """Interprets a launch. `contexts`: waves under way at once; slot s holds contexts s * waves .. (s + 1) * waves - 1.
 
+    Workgroups of a cluster lie in slots that follow one another from a multiple of the cluster's size on, in `cluster_order`; they are
+    started together, and refilling one refills all.
+
     mode `timing` executes what `chosen` (default: the timing slice) names and records all addresses; `functional` executes
     everything."""
 
@@ -102,6 +106,8 @@ class TraceSource:
         threads = launch.block[0] * launch.block[1] * launch.block[2]
         self.waves_per_workgroup = max(1, -(-threads // wave_width))
         self.placed = Placed.of(function, launch)
+        self.cluster = cluster_of(function, launch)
+        self.cluster_size = math.prod(self.cluster)
         self.chosen = chosen
         self._assumed: dict[tuple[int, int], int] = {}
         if chosen is None and mode == "timing":
@@ -109,7 +115,7 @@ class TraceSource:
             self.chosen = found.operations
             self._assumed = {(a.block, a.operation): a.value for a in found.assumed}
         self.tables = self._encode(self.chosen, tracing)
-        self._machine = self._allocate(self.tables, contexts // self.waves_per_workgroup * self.waves_per_workgroup, tracing, block_ring)
+        self._machine = self._allocate(self.tables, contexts, tracing, block_ring)
         self._counter: tuple[Tables, Machine] | None = None
         m, shape = self._machine, self._machine.shape
         if tracing:
@@ -143,8 +149,9 @@ class TraceSource:
         return encode(self.function, self.placed.parameters, values, self.width, chosen, recorded, self._assumed)
 
     def _allocate(self, tables: Tables, contexts: int, tracing: bool, block_ring: int) -> Machine:
+        together = self.waves_per_workgroup * self.cluster_size
         sizes = Sizes(
-            contexts=max(contexts, self.waves_per_workgroup), waves=self.waves_per_workgroup, lanes=self.width,
+            contexts=max(1, contexts // together) * together, waves=self.waves_per_workgroup, lanes=self.width, cluster=self.cluster,
             local_bytes=self.function.local_bytes + self.launch.dynamic_local_bytes, private_bytes=self.function.private_bytes,
             buffers=len(self.placed.buffers), limit=self.limit, grid=self.launch.grid, block=self.launch.block, tracing=tracing,
             block_ring=block_ring,
@@ -153,8 +160,11 @@ class TraceSource:
         return allocate(tables, sizes, self.placed.table(self.seed, tables.writes_memory))
 
     def start(self, workgroups: np.ndarray, slots: np.ndarray) -> None:
-        """Bind workgroup numbers to free slots."""
-        start(self._machine, np.asarray(workgroups, dtype=np.int64), np.asarray(slots, dtype=np.int64))
+        """Bind workgroup numbers to free slots, whole clusters at once."""
+        workgroups, slots = np.asarray(workgroups, dtype=np.int64), np.asarray(slots, dtype=np.int64)
+        if not np.array_equal(slots % self.cluster_size, np.arange(len(slots)) % self.cluster_size) or len(slots) % self.cluster_size:
+            raise ValueError(f"clusters of {self.cluster_size} workgroups need as many slots that follow one another")
+        start(self._machine, workgroups, slots)
 
     def refill(self, slots: np.ndarray) -> None:
         """Run the workgroups of `slots` until their rings are full or they are finished."""
@@ -168,19 +178,21 @@ class TraceSource:
             slots = slots[done:]
 
     def count(self, workgroups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Executions of each block, and active lanes summed over them, of each workgroup: int64[len, blocks] both."""
+        """Executions of each block, and active lanes summed over them, of each workgroup: int64[len, blocks] both. Whole clusters."""
         if self._counter is None:
             chosen = self.chosen
             if chosen is not None:
                 chosen = control_slice(self.function, chosen)
             tables = self._encode(chosen, False)
-            self._counter = tables, self._allocate(tables, self.waves_per_workgroup, False, 1)
+            self._counter = tables, self._allocate(tables, 1, False, 1)
         tables, machine = self._counter
         counts, machine = self._run_all(tables, machine, np.asarray(workgroups, dtype=np.int64))
         self._counter = tables, machine
         return counts[:, :, 0], counts[:, :, 1]
 
     def _run_all(self, tables: Tables, machine: Machine, workgroups: np.ndarray) -> tuple[np.ndarray, Machine]:
+        if len(workgroups) % self.cluster_size:
+            raise ValueError(f"clusters of {self.cluster_size} workgroups are run whole")
         counts = np.zeros((len(workgroups), 2 * len(tables.blocks)), dtype=np.int64)
         at = 0
         while at < len(workgroups):
@@ -217,5 +229,5 @@ def run_functional(
 ) -> TraceSource:
     """Execute a whole launch, workgroup after workgroup; `read(buffer)` of what is returned gives the memory it leaves."""
     source = TraceSource(function, launch, wave_width, 1, "functional", seed=seed, limit=limit, tracing=False)
-    source.run_all(np.arange(launch.grid[0] * launch.grid[1] * launch.grid[2], dtype=np.int64))
+    source.run_all(cluster_order(launch.grid, source.cluster))
     return source

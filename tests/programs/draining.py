@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from archex.base import layout
+from archex.programs.arguments import cluster_order
 from archex.programs.graph import memory_slots
 from archex.programs.ir import Function
 from archex.programs.trace import TraceSource
@@ -22,10 +23,12 @@ def drain(source: TraceSource, workgroups: int, chunk: int = 1 << 30) -> dict[tu
     """(workgroup, wave) -> its steps. At most `chunk` blocks of a wave are taken between two refills."""
     waves, slots = source.waves_per_workgroup, source.slots
     found: dict[tuple[int, int], list[Step]] = {}
-    waiting = list(range(workgroups))
+    waiting = [int(number) for number in cluster_order(source.launch.grid, source.cluster)][:workgroups]
+    size = source.cluster_size
     bound: dict[int, int] = {}
     while waiting or bound:
-        free = [slot for slot in range(slots) if slot not in bound][: len(waiting)]
+        whole = [first for first in range(0, slots, size) if not any(first + rank in bound for rank in range(size))]
+        free = [first + rank for first in whole for rank in range(size)][: len(waiting)]
         for slot in free:
             bound[slot] = waiting.pop(0)
         if free:

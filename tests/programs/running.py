@@ -28,9 +28,10 @@ class Work:
     arguments: tuple[Argument, ...]
     buffers: tuple[Buffer, ...]
     dynamic_local_bytes: int = 0
+    cluster: tuple[int, int, int] = (1, 1, 1)
 
 
-def work(grid: Any, block: Any, *items: Any, local: int = 0) -> Work:
+def work(grid: Any, block: Any, *items: Any, local: int = 0, cluster: Any = 1) -> Work:
     """`items`: a Buffer (its address), an int (i32), a float (f32), or an Argument."""
     buffers: dict[str, Buffer] = {}
     arguments = []
@@ -47,7 +48,7 @@ def work(grid: Any, block: Any, *items: Any, local: int = 0) -> Work:
         x, y, z = ((*extent, 1, 1) if isinstance(extent, tuple) else (extent, 1, 1))[:3]
         return (x, y, z)
 
-    return Work(three(grid), three(block), tuple(arguments), tuple(buffers.values()), local)
+    return Work(three(grid), three(block), tuple(arguments), tuple(buffers.values()), local, three(cluster))
 
 
 def floats(name: str, count: int, fill: Fill = UNIFORM, dtype: str = "f32") -> Buffer:

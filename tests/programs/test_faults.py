@@ -42,7 +42,7 @@ def test_an_address_that_is_not_aligned() -> None:
 
 def test_memory_of_the_workgroup_and_of_a_thread_ends() -> None:
     body = ".shared .b8 s[128]; mov.u32 r0, %tid.x; mov.u32 r1, s; mad.lo.u32 r1, r0, 4, r1; st.shared.u32 [r1], r0; ret;"
-    assert "local memory address 252; the workgroup has 128" in fault(body)
+    assert "local memory address 128; the workgroup has 128" in fault(body)
     assert "private memory address 16; a thread has 16" in fault(
         ".local .b8 l[16]; mov.u64 rd0, l; mov.u32 r0, 1; st.local.u32 [rd0+16], r0; ret;"
     )

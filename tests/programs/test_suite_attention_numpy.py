@@ -61,7 +61,9 @@ def test_paged_decode(width: int) -> None:
 @WIDTHS
 def test_shares_put_together(width: int) -> None:
     queries, splits = 3, 4
-    launch = work(queries, 128, floats("partial", queries * splits * (DEPTH + 4), Fill("uniform", 0.25, 1)), floats("O", queries * DEPTH), splits)
+    launch = work(
+        queries, 128, floats("partial", queries * splits * (DEPTH + 4), Fill("uniform", 0.25, 1)), floats("O", queries * DEPTH), splits
+    )
     run = run_functional(standard("decode", "decode_combine"), launch, width)
     np.testing.assert_allclose(run.read("O").reshape(queries, DEPTH), partials(run, queries, splits), rtol=1e-5)
 

@@ -13,6 +13,7 @@ import numpy as np
 from archex.base.jit import outlined
 from archex.base.layout import AFFINE, SCATTERED
 from archex.programs.interpreter import table as n
+from archex.programs.interpreter.clusters import outside
 from archex.programs.interpreter.memory import END, find
 from archex.programs.interpreter.transfer import (
     BITS,
@@ -77,6 +78,18 @@ def observe(r: Any, a: Any, out: Any, offset: Any, keep: Any, act: Any, width: A
     look[KIND], look[STRIDE], look[LOWEST_ADDRESS], look[HIGHEST_ADDRESS], look[BITS] = SCATTERED, 0, low, high, bits
 
 
+@outlined("i:piiipp")
+def mapped(r: Any, addresses: Any, act: Any, size: Any, shape: Any, fault: Any) -> Any:
+    """Whether local addresses lie in the memories of the cluster's workgroups; a fault number otherwise."""
+    for i in range(shape[0]):
+        if (act >> i) & 1:
+            fault[n.F_VALUE] = r[addresses + i]
+            outcome = outside(r[addresses + i], size, shape)
+            if outcome != n.NO_FAULT:
+                return outcome
+    return n.NO_FAULT
+
+
 @outlined("i:pipiipppp")
 def check(code: Any, o: Any, r: Any, addresses: Any, act: Any, t: Any, shape: Any, look: Any, fault: Any) -> Any:
     """Whether all addresses lie in memory and are aligned; a fault number otherwise. Remembers the buffer."""
@@ -87,7 +100,9 @@ def check(code: Any, o: Any, r: Any, addresses: Any, act: Any, t: Any, shape: An
         return n.MISALIGNED
     if space == LOCAL_:
         fault[n.F_VALUE] = high
-        return n.NO_FAULT if low >= 0 and high + size <= shape[n.LOCAL_BYTES] else n.OUT_OF_LOCAL
+        if low >= 0 and high + size <= shape[n.LOCAL_BYTES]:
+            return n.NO_FAULT
+        return mapped(r, addresses, act, size, shape, fault)
     if space == PRIVATE_:
         fault[n.F_VALUE] = high
         return n.NO_FAULT if low >= 0 and high + size <= shape[n.PRIVATE_BYTES] else n.OUT_OF_PRIVATE
@@ -102,8 +117,10 @@ def check(code: Any, o: Any, r: Any, addresses: Any, act: Any, t: Any, shape: An
             fault[n.F_VALUE] = address
             tag = address >> 40
             if space == GENERIC_ and tag == _LOCAL_TAG:
-                if (address & _WITHIN) + size > shape[n.LOCAL_BYTES]:
-                    return n.OUT_OF_LOCAL
+                outcome = outside(address & _WITHIN, size, shape)
+                if outcome != n.NO_FAULT:
+                    fault[n.F_VALUE] = address & _WITHIN
+                    return outcome
             elif space == GENERIC_ and tag == _PRIVATE_TAG:
                 if (address & _WITHIN) + size > shape[n.PRIVATE_BYTES]:
                     return n.OUT_OF_PRIVATE

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 import attrs
 import numpy as np
@@ -73,6 +74,7 @@ class Tables:
     writes_memory: bool
     slots: int  # most memory slots of a block
     signals: bool  # barriers in local memory
+    scratch: int  # words that products work in
 
 
 class Builder:
@@ -90,6 +92,8 @@ class Builder:
         self.predicates: dict[int, int] = {}
         self.aliases: dict[int, int] = {}
         self.temporaries = 0
+        self.scratch = 0
+        self.shared: dict[Any, int] = {}
         self.writes_memory = False
         self.signals = False
         self.operation = Operation("nop")
@@ -178,6 +182,12 @@ class Builder:
         """Put entries into the side table; where they begin."""
         self.lists.extend(entries)
         return len(self.lists) - len(entries)
+
+    def table_of(self, make: Callable[..., list[int]], *arguments: int) -> int:
+        """Put `make(*arguments)` into the side table, once; where it begins."""
+        if (make, arguments) not in self.shared:
+            self.shared[make, arguments] = self.list_of(make(*arguments))
+        return self.shared[make, arguments]
 
 
 def _single_writes(function: Function) -> dict[int, Operation]:
@@ -291,4 +301,5 @@ def _finish(builder: Builder, blocks: list[list[int]], slots: int) -> Tables:
         writes_memory=builder.writes_memory,
         slots=slots,
         signals=builder.signals,
+        scratch=builder.scratch,
     )

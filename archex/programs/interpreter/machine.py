@@ -12,8 +12,8 @@ import numpy as np
 from archex.base import layout
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.encode import Tables
+from archex.programs.interpreter.matrix import SCRATCH
 from archex.programs.interpreter.memory import PAGE_WORDS
-from archex.programs.interpreter.transfer import LOOK_COLUMNS
 from archex.programs.interpreter.workgroups import Machine
 from archex.programs.values import LOW32
 
@@ -105,7 +105,7 @@ def allocate(tables: Tables, sizes: Sizes, table: np.ndarray) -> Machine:
         private=_zeros(contexts * lanes * private_words), ring=_zeros(traced * block * 2),
         records=_zeros(traced * record * layout.RECORD_COLUMNS),
         pool=_zeros(traced * pool * lanes), cursor=_zeros(contexts * layout.CURSOR_COLUMNS), counts=_zeros(2 * len(tables.blocks)),
-        look=_zeros(LOOK_COLUMNS), phases=_zeros(slots * local_words if tables.signals else 1),
+        look=_zeros(SCRATCH + tables.scratch), phases=_zeros(slots * local_words if tables.signals else 1),
         fault=_zeros(n.FAULT_COLUMNS),
     )  # fmt: skip
 

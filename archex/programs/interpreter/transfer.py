@@ -13,6 +13,7 @@ from archex.base.jit import outlined
 from archex.base.layout import AFFINE
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.atomics import combine
+from archex.programs.interpreter.clusters import MAPPED, local_word
 from archex.programs.interpreter.memory import (
     PAGE,
     PAGES_LIMIT,
@@ -59,7 +60,7 @@ def _fetch(
         elif tag == _PRIVATE_TAG:
             space, address = np.int64(PRIVATE_), address & _WITHIN
     if space == LOCAL_:
-        word = local[local_at + (address >> 3)]
+        word = local[local_word(address, local_at, shape)]
         return low_bits(shift_right(word, (address & 7) * 8), width * 8)
     if space == PRIVATE_:
         word = private[private_at + lane * shape[n.PRIVATE_WORDS] + (address >> 3)]
@@ -94,7 +95,7 @@ def _put(
         elif tag == _PRIVATE_TAG:
             space, address = np.int64(PRIVATE_), address & _WITHIN
     if space == LOCAL_:
-        at = local_at + (address >> 3)
+        at = local_word(address, local_at, shape)
         local[at] = insert(local[at], address, width, value)
         return True
     if space == PRIVATE_:
@@ -150,7 +151,7 @@ def load(
             if (act >> i) & 1 == 0:
                 continue
             address = r[addresses + i] + step
-            if space == LOCAL_:
+            if space == LOCAL_ and address < MAPPED:
                 value = low_bits(shift_right(local[local_at + (address >> 3)], (address & 7) * 8), width * 8)
             elif elements:
                 value = element(t, row, (address - t[row]) >> t[row + SIZE])

@@ -87,14 +87,17 @@ def rows(ctx: Context) -> None:
 
 @translates("movmatrix")
 def transpose(ctx: Context) -> None:
-    raise ctx.unsupported()
+    ctx.count(2)
+    if "m8n8" not in ctx.parts or "b16" not in ctx.parts:
+        raise ctx.unsupported("8 x 8 matrices of 16-bit elements only")
+    ctx.emit("matrix_transpose", "b16", (ctx.result(0, "b32"),), (ctx.source(1, "b32"),), mods=ctx.parts)
 
 
 @translates("wgmma")
 def group_multiply(ctx: Context) -> None:
     kind = ctx.parts[0] if ctx.parts else ""
     if kind == "mma_async":
-        ctx.count(4, 9)
+        ctx.count(4, 10)
         _whole(ctx, "matrix_async", accumulates=True)
     elif kind == "fence":
         ctx.emit("matrix_fence")

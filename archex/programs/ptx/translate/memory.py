@@ -24,6 +24,8 @@ _SCOPES = ("cta", "cluster", "gpu", "sys")
 _CACHES = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc")
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _HINT_HEADS = ("L1::", "L2::", "unified")
+#: A store or reduction in another workgroup's memory that reports to a barrier there.
+_REPORTING = ("mbarrier::complete_tx::bytes",)
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec", "sub")
 
 
@@ -97,10 +99,9 @@ def load(ctx: Context) -> None:
 
 @translates("st")
 def store(ctx: Context) -> None:
-    flags = _flags(ctx, "async")
-    if "async" in flags:
-        raise ctx.unsupported()
-    ctx.count(2, 3)
+    beside = "async" in ctx.flags
+    flags = _flags(ctx, "async", *_REPORTING)
+    ctx.count(3 if beside else 2, 3)
     dtype, width, vector = _element(ctx)
     values = ctx.vector(1, dtype, wider=True)
     if len(values) != vector:
@@ -111,8 +112,17 @@ def store(ctx: Context) -> None:
         return
     if space in (Space.CONSTANT, Space.PARAMETER):
         raise ctx.error("expected a writable state space")
-    cache, mods = _cache(flags)
+    cache, mods = ("", ()) if beside else _cache(flags)
     ctx.emit("store", dtype, (), (base, *values), cache=cache, mods=mods, space=space, offset=offset, width=width, vector=vector)
+
+    if beside:
+        _report(ctx, 2, width * vector)
+
+
+def _report(ctx: Context, index: int, size: int) -> None:
+    """Bytes that have come, counted at the barrier at address operand `index`."""
+    base, offset, _ = ctx.address(index)
+    ctx.emit("mbarrier", "b64", (), (base, Immediate(size)), mods=("complete_tx",), space=Space.LOCAL, offset=offset)
 
 
 def _held(ctx: Context, place: Place, offset: int, dtype: str) -> Register:
@@ -149,9 +159,8 @@ def _integer(dtype: str) -> str:
 
 @translates("atom", "red")
 def atomic(ctx: Context) -> None:
-    if "async" in ctx.flags:
-        raise ctx.unsupported()
-    flags = _flags(ctx, *_OPERATIONS, "noftz")
+    beside = "async" in ctx.flags
+    flags = _flags(ctx, *_OPERATIONS, "noftz", *(("async", *_REPORTING) if beside else ()))
     dtype, width, vector = _element(ctx)
     operation = ctx.variant(*_OPERATIONS)
     first = 0 if ctx.name == "red" else 1
@@ -172,6 +181,8 @@ def atomic(ctx: Context) -> None:
         ctx.emit("reduce_atomic", dtype, (), (base, *values), **shape)
     else:
         ctx.emit("atomic", dtype, results, (base, *values), **shape)
+    if beside:
+        _report(ctx, first + 2, width * vector)
 
 
 @translates("prefetch", "prefetchu")

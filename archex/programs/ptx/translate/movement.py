@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from archex.base.layout import CLUSTER_SHIFT
 from archex.programs.ir import (
     CONSTANT_WINDOW,
     LOCAL_WINDOW,
@@ -31,6 +32,10 @@ def move(ctx: Context) -> None:
     if dtype == "b128":
         raise ctx.unsupported("128-bit registers")
     target, value = ctx.arguments
+    if dtype == "pred" and isinstance(value, Special):
+        sources = (ctx.operand(value, "b32", 1), Immediate(0))
+        ctx.emit("compare", "u32", (ctx.result(0, "pred"), None), sources, mods=("ne",), source_dtype="u32")
+        return
     if isinstance(target, Vector):
         if isinstance(value, Vector):
             raise ctx.error("expected a register or a number, found a vector", 1)
@@ -118,3 +123,23 @@ def map_to_cluster(ctx: Context) -> None:
     ctx.count(3)
     dtype = ctx.dtype()
     ctx.emit("map_cluster", dtype, (ctx.result(0, dtype),), (ctx.source(1, dtype), ctx.source(2, "u32")), mods=mods)
+
+
+@translates("getctarank")
+def rank_of_address(ctx: Context) -> None:
+    """The rank that an address names, the own one where it names none."""
+    ctx.allow("shared::cluster")
+    ctx.count(2)
+    dtype = f"u{BITS[ctx.dtype()]}"
+    upper, masked, number, other = ctx.temporary(dtype), ctx.temporary(dtype), ctx.temporary("b32"), ctx.temporary("b32")
+    own, unnamed = ctx.temporary("b32"), ctx.temporary("pred")
+    ctx.emit("shr", dtype, (upper,), (ctx.source(1, dtype), Immediate(CLUSTER_SHIFT)))
+    ctx.emit("and", f"b{BITS[dtype]}", (masked,), (upper, Immediate(0xFFFF)))
+    if dtype == "u64":
+        ctx.emit("convert", "u32", (number,), (masked,), source_dtype="u64")
+    else:
+        ctx.emit("move", "b32", (number,), (masked,))
+    ctx.emit("move", "b32", (own,), (Special("cluster_ctarank"),))
+    ctx.emit("compare", "u32", (unnamed, None), (number, Immediate(0)), mods=("eq",), source_dtype="u32")
+    ctx.emit("add", "u32", (other,), (number, Immediate(0xFFFF_FFFF)))
+    ctx.emit("select", "b32", (ctx.result(0, "b32"),), (own, other, unnamed))
