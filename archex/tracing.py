@@ -54,7 +54,9 @@ def _follow(device: Device, launch: Launch, options: Options, caches: Any, place
     workgroup, wave = place
     program, machine = prepare(device, launch)
     threads = int(np.prod(launch.block))
-    held = occupancy(device.spec, threads, machine.registers_per_thread, program.local_bytes + launch.dynamic_local_bytes)
+    accumulators = launch.accumulators(device.spec.slots["instruction_set"].name)
+    local_bytes = program.local_bytes + launch.dynamic_local_bytes
+    held = occupancy(device.spec, threads, machine.registers_per_thread, local_bytes, accumulators)
     order = np.arange(int(np.prod(launch.grid)), dtype=np.int64)
     slots = min(held.workgroups * device.spec["compute_unit"].count + AHEAD, len(order))
     source = TraceSource(program, launch, device.wave_width, slots * held.waves_per_workgroup, seed=options.seed)

@@ -29,7 +29,7 @@ def compiled(spec: DeviceSpec) -> engine.Policies:
     """Every decision of a device."""
     scheduler = spec.slots["wave_scheduler"]
     local, memory, dispatcher, cache = spec["local_memory"], spec["memory"], spec["dispatcher"], spec["vector_cache"]
-    unit = spec["compute_unit"]
+    unit, registers = spec["compute_unit"], spec.slots["register_file"]
     wave_note, wave_bits = feedback(scheduler.part, WAVE_FEEDBACK, ignore_wave)
     caches = [spec[name] for name in spec.memory_path[:-1]]
     notes = [feedback(level.replacement.part, SET_FEEDBACK, ignore_set) for level in caches]
@@ -46,6 +46,7 @@ def compiled(spec: DeviceSpec) -> engine.Policies:
         access_cycles=_compile(local.access.part, "access_cycles"),
         map_address=_compile(memory.interleave.part, "map_address"),
         place_workgroup=_compile(dispatcher.placement.part, "place_workgroup"),
+        read_cycles=_compile(registers.part, "read_cycles"),
         set_index=tuple(_compile(level.index.part, "set_index") for level in caches),
         pick_victim=tuple(_compile(level.replacement.part, "pick_victim") for level in caches),
         note_set=tuple(_compile(level.replacement.part, "note_set", note) for level, (note, _) in zip(caches, notes, strict=True)),
@@ -56,6 +57,8 @@ def compiled(spec: DeviceSpec) -> engine.Policies:
         local_params=_params(local.access, local.banks, local.bank_width),
         address_params=_params(memory.interleave, memory.channels, memory.chunk),
         place_params=_params(dispatcher.placement),
+        read_params=_params(registers, registers.spec.banks),
+        collectors=registers.spec.collectors,
         place_state=dispatcher.placement.part.state_words(dispatcher.placement.spec, unit.count, 1),
         index_params=tuple(_params(level.index) for level in caches),
         victim_params=tuple(_params(level.replacement) for level in caches),

@@ -69,7 +69,6 @@ def unit_vector(spec: DeviceSpec, clock: float) -> np.ndarray:
             t.GLOBAL_PORT: _GLOBAL_PORT,
             t.LOCAL_PORT: local_port,
             t.CROSS_LANE_PORT: {"none": -1, "vector_cache": _GLOBAL_PORT, "local_memory": local_port}[simd.cross_lane_port],
-            t.OPERANDS_PER_CYCLE: spec["register_file"].operands,
             t.WAVE_START: spec["dispatcher"].wave_start.cycles(clock),
             t.WAVE_INTERVAL: simd.wave_interval,
             t.BRANCH_INTERVAL: simd.branch_interval,

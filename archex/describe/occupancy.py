@@ -58,9 +58,10 @@ def residence(
     if local_bytes > local.workgroup_most:
         raise UnsupportedError(f"{local_bytes} B of local memory: a workgroup can have {local.workgroup_most} B")
     given = _registers(file, registers, accumulators)
+    split = _up(accumulators, file.granule) if file.accumulators == "split" else 0
     if given > _up(file.most, file.granule):
         raise UnsupportedError(f"{given} registers a thread: the device has {file.most}")
-    limits, allocated = workgroup_limits(unit, file, local, threads, given, local_bytes)
+    limits, allocated = workgroup_limits(unit, file, local, threads, given, local_bytes, split)
     least = min(limits.values())
     if least == 0:
         name = next(name for name in LIMITS if limits[name] == 0)
@@ -72,12 +73,14 @@ def residence(
 
 
 def workgroup_limits(
-    unit: ComputeUnitSpec, file: RegisterFileSpec, local: LocalMemorySpec, threads: int, registers: int, local_bytes: int
+    unit: ComputeUnitSpec, file: RegisterFileSpec, local: LocalMemorySpec, threads: int, registers: int, local_bytes: int, split: int = 0
 ) -> tuple[dict[str, int], int]:
-    """(workgroups that each limit allows, local memory given to each); `registers` as given to a thread."""
+    """(workgroups that each limit allows, local memory given to each); `split`: registers a thread in the accumulators' own file."""
     waves = -(-threads // unit.wave_width)
-    wave_bytes = max(registers, 1) * unit.wave_width * _REGISTER_BYTES
-    by_registers = unit.schedulers * (file.size // unit.schedulers // wave_bytes)
+    lane_bytes = unit.wave_width * _REGISTER_BYTES
+    by_registers = unit.schedulers * (file.size // unit.schedulers // (max(registers, 1) * lane_bytes))
+    if split:
+        by_registers = min(by_registers, unit.schedulers * (file.accumulator_size // unit.schedulers // (split * lane_bytes)))
     allocated = _up(local_bytes + local.reserved, local.granule)
     barriers = unit.multi_wave_workgroups if waves > 1 and unit.multi_wave_workgroups is not None else unit.workgroups
     limits = {
@@ -90,10 +93,11 @@ def workgroup_limits(
 
 
 def _registers(file: RegisterFileSpec, registers: int, accumulators: int) -> int:
-    """Registers given to a thread: accumulators lie behind the others in the same file, from a multiple of their offset."""
+    """Registers given to a thread in the common file; accumulators there lie behind the others, from a multiple of their offset."""
     if accumulators and file.accumulators == "none":
         raise UnsupportedError(f"{accumulators} accumulator registers: the device has none")
-    total = _up(registers, file.accumulator_offset) + accumulators if accumulators else registers
+    behind = accumulators if file.accumulators == "unified" else 0
+    total = _up(registers, file.accumulator_offset) + behind if behind else registers
     return _up(total, file.granule)
 
 

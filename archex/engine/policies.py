@@ -96,6 +96,7 @@ ARGUMENTS: dict[str, tuple[tuple[str, str], ...]] = {
     "access_cycles": (("access", "Access"), ("scratch", "int64[]"), ("params", "float64[]")),
     "map_address": (("address", "int64"), ("params", "float64[]")),
     "place_workgroup": (("view", "PlaceView"), ("state", "int64[]"), ("params", "float64[]")),
+    "read_cycles": (("registers", "int64[]"), ("count", "int64"), ("params", "float64[]")),
 }
 #: what a policy's result must be, for messages
 RESULTS = {
@@ -108,6 +109,7 @@ RESULTS = {
     "access_cycles": "1 to 4096 passes",
     "map_address": "0 <= channel < params[0]",
     "place_workgroup": "a unit with view.available[unit] <= view.cycle, or -1",
+    "read_cycles": "1 to 64 cycles",
 }
 
 
@@ -186,6 +188,7 @@ class Policies(NamedTuple):
     access_cycles: Any
     map_address: Any
     place_workgroup: Any
+    read_cycles: Any
     set_index: tuple[Any, ...]
     pick_victim: tuple[Any, ...]
     note_set: tuple[Any, ...]
@@ -202,6 +205,8 @@ class Policies(NamedTuple):
     victim_state: tuple[int, ...]  # words a level
     victim_feedback: tuple[int, ...]  # bits: 1 note hits, 2 note fills
     coalesce_standard: bool = True
+    read_params: np.ndarray = np.zeros(0)
+    collectors: int = 1  # instructions of a scheduler whose operands can be gathered at a time
     local_period: int = 0  # bytes by which a pattern in local memory may be moved and still takes as many passes; 0: none
 
 

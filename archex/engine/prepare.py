@@ -11,7 +11,7 @@ import numpy as np
 
 from archex.base import layout as lay
 from archex.engine import tables as tab
-from archex.engine.policies import Policies
+from archex.engine.policies import RESULTS, Policies, PolicyError, name_of
 from archex.engine.state import (
     DECODED_COLUMNS,
     DI_ACCESS,
@@ -80,8 +80,11 @@ from archex.engine.state import (
     Paths,
 )
 
+#: Most cycles that a register file may say it needs for one instruction.
+MOST_READ_CYCLES = 64
 
-def decode(tables: tab.DeviceTables, program: tab.ProgramTables) -> np.ndarray:
+
+def decode(tables: tab.DeviceTables, policies: Policies, program: tab.ProgramTables) -> np.ndarray:
     """Machine code with the derived columns."""
     code = np.zeros((len(program.code), DECODED_COLUMNS), np.int64)
     code[:, : lay.CODE_COLUMNS] = program.code
@@ -106,11 +109,25 @@ def decode(tables: tab.DeviceTables, program: tab.ProgramTables) -> np.ndarray:
     code[:, X_GUARD] = np.where((flags & lay.GUARDED != 0) | (kind == lay.BRANCH), int(tables.unit[tab.GUARD_EXTRA]), 0)
     code[:, X_MEMORY] = memory
     interval = np.maximum(code[:, lay.INTERVAL], 0)
-    operands = tables.unit[tab.OPERANDS_PER_CYCLE]
-    reads = np.ceil(code[:, X_SOURCES] / operands).astype(np.int64) if operands > 0 else 0
-    code[:, X_HOLD] = np.maximum(interval, np.where(interval > 0, reads, 0))
+    reads = np.where(interval > 0, operand_reads(policies, code), 1)
+    code[:, X_HOLD] = np.maximum(interval, np.where(interval > 0, -(-reads // max(policies.collectors, 1)), 0))
+    code[:, lay.LATENCY] += reads - 1
     code[:, X_SLACK] = np.where(has_pipe, rows[:, tab.PIPE_QUEUE], 0).astype(np.int64) * code[:, X_HOLD]
     return code
+
+
+def operand_reads(policies: Policies, code: np.ndarray) -> np.ndarray:
+    """Cycles in which each instruction's operands leave the register file; one where it has none. Tokens stand for registers."""
+    found = np.ones(len(code), np.int64)
+    for k in range(len(code)):
+        count = int(code[k, X_SOURCES])
+        if count > 1:
+            found[k] = policies.read_cycles(code[k, lay.SRC0 : lay.SRC0 + lay.SRC_COUNT], count, policies.read_params)
+            if not 1 <= found[k] <= MOST_READ_CYCLES:
+                raise PolicyError(
+                    "read_cycles", name_of(policies.read_cycles), f"returned {found[k]}; it must return {RESULTS['read_cycles']}"
+                )
+    return found
 
 
 _MEMORY_KINDS = [
@@ -210,7 +227,7 @@ def prepare(
         return np.ascontiguousarray(array, np.int64)
 
     core = Core(
-        code=decode(tables, program), block_start=ints(program.block_start), block_records=ints(program.block_records),
+        code=decode(tables, policies, program), block_start=ints(program.block_start), block_records=ints(program.block_records),
         device=floats(tables.device), unit=floats(tables.unit), unit_int=ints(tables.unit), pipes=floats(tables.pipes),
         local_memory=floats(tables.local_memory), line_params=floats(policies.line_params),
         local_params=floats(policies.local_params), constant=floats(tables.constant),

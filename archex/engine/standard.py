@@ -30,6 +30,11 @@ def pick_round_robin(view: Any, state: Any, params: Any) -> int:
     return lowest(above) if above != 0 else lowest(view.ready)
 
 
+def read_at_once(registers: Any, count: int, params: Any) -> int:
+    """All operands in one cycle."""
+    return 1
+
+
 def ignore_wave(event: Any, state: Any, params: Any) -> int:
     """No feedback wanted."""
     return 0

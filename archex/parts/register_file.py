@@ -1,24 +1,36 @@
-"""Registers: how many a compute unit has, in which steps they are given to waves, how many operands are read a cycle."""
+"""Registers: how many a compute unit has, in which steps they are given to waves, how long an instruction's operands take to read.
+
+`read_cycles(registers, count, params) -> cycles`: the first `count` of `registers` are the numbers of the operands an instruction
+reads; `params` starts with the number of banks, then come the part's own numbers. Asked once for each instruction of a program, before
+it runs. The result comes so much later than after a read in one cycle; the pipe is held for as long, divided by the collectors: each
+gathers the operands of one instruction while others wait for theirs.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
-from archex.parts.part import Part, choice, number
+from archex.parts.part import Part, PolicyFunction, choice, number
 
 
 @attrs.frozen(kw_only=True)
 class RegisterFileSpec:
-    """Size, ports, allocation."""
+    """Size, banks, allocation."""
 
     size: int = number("B", "vector registers of a compute unit", low=1024)
     granule: int = number("count", "registers a thread are given in multiples of this", low=1, default=1)
     most: int = number("count", "registers a thread can address", low=8)
-    operands: float = number("count", "register operands read a cycle and scheduler; 0: as many as wanted", default=0)
+    banks: int = number("count", "banks next to a scheduler, each with one read a cycle; 0: as many reads as wanted", default=0, high=64)
+    collectors: int = number("count", "instructions of a scheduler whose operands are gathered at a time", low=1, high=64, default=1)
     accumulators: str = choice(
-        "accumulator registers: `none`, or in the same file behind the others (`unified`)", ("none", "unified"), default="none"
+        "accumulator registers: `none`, in the same file behind the others (`unified`), or in a file of their own (`split`)",
+        ("none", "unified", "split"),
+        default="none",
     )
     accumulator_offset: int = number("count", "accumulators start at a multiple of this", low=1, default=1)
+    accumulator_size: int = number("B", "accumulators of a compute unit, where they have a file of their own", default=0)
 
 
 class RegisterFile(Part):
@@ -26,3 +38,19 @@ class RegisterFile(Part):
 
     kind = "register_file"
     Spec = RegisterFileSpec
+    functions = (
+        PolicyFunction("read_cycles", ("registers", "count", "params"), "1 to 64 cycles", "once for each instruction of a program"),
+    )
+
+    @classmethod
+    def parameters(cls, spec: Any) -> tuple[float, ...]:
+        """What a part's own Spec adds to the kind's; the banks stand first in `params` already."""
+        common = {field.name for field in attrs.fields(RegisterFileSpec)}
+        values = [getattr(spec, field.name) for field in attrs.fields(cls.Spec) if field.name not in common]
+        return tuple(float(value) for value in values if isinstance(value, (int, float)))
+
+    @classmethod
+    def check(cls, spec: RegisterFileSpec) -> list[tuple[str, object, str]]:
+        if (spec.accumulators == "split") != (spec.accumulator_size > 0):
+            return [("accumulator_size", spec.accumulator_size, "must be above 0 where accumulators are split, and only there")]
+        return []

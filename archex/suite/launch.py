@@ -34,7 +34,8 @@ class Launch:
     """One kernel launch, or several run back to back (`sequence`, whose own geometry then means nothing).
 
     grid, block, cluster: extents. dynamic_local_bytes: workgroup memory beside the program's own. caches: `cold`, or `warm` (one
-    untimed run first). register_counts: registers a thread, by instruction set where they differ. buffers: each once, in the
+    untimed run first). register_counts: registers a thread, by instruction set where they differ;
+    accumulator_counts: further ones that hold sums. buffers: each once, in the
     order of first use. flops: floating-point operations of the work, where stated.
     """
 
@@ -52,6 +53,7 @@ class Launch:
     flops: float | None = None
     variants: tuple[Variant, ...] = ()
     sequence: tuple[Launch, ...] = ()
+    accumulator_counts: dict[str, int] = attrs.field(factory=dict)
 
     @property
     def steps(self) -> tuple[Launch, ...]:
@@ -64,6 +66,10 @@ class Launch:
         if isinstance(given, Mapping):
             given = given.get(instruction_set)
         return given or promised or MOST_REGISTERS
+
+    def accumulators(self, instruction_set: str) -> int:
+        """Accumulators a thread on an instruction set that counts them apart."""
+        return self.accumulator_counts.get(instruction_set, 0)
 
 
 def matches(name: str, glob: str) -> bool:

@@ -90,11 +90,12 @@ class Reader:
         if variants and "ptx" not in value:
             return Launch(name, flops=self.number(path, value, "flops", None), variants=variants)
         arguments, buffers = self.arguments(path, value.get("args", []))
+        registers, accumulators = self.registers(path, value.get("registers_per_thread"))
         return Launch(
             name, self.program(path, value.get("ptx", ABSENT)), self.text(path, value, "entry"), self.extent(path, value, "grid"),
             self.extent(path, value, "block"), self.extent(path, value, "cluster"), self.count(path, value, "dynamic_shared_bytes"),
-            self.caches(path, value), self.registers(path, value.get("registers_per_thread")), arguments, buffers,
-            self.number(path, value, "flops", None), variants,
+            self.caches(path, value), registers, arguments, buffers,
+            self.number(path, value, "flops", None), variants, accumulator_counts=accumulators,
         )  # fmt: skip
 
     def variants(self, name: str, path: str, value: dict[str, Any]) -> tuple[Variant, ...]:
@@ -179,21 +180,24 @@ class Reader:
             return "cold"
         return str(given)
 
-    def registers(self, path: str, given: Any) -> int | dict[str, int] | None:
-        """A number, or numbers by instruction set; of several register classes the vector registers count."""
+    def registers(self, path: str, given: Any) -> tuple[int | dict[str, int] | None, dict[str, int]]:
+        """A number, or numbers by instruction set; beside them accumulators where a set counts them apart."""
+        accumulators: dict[str, int] = {}
         where = f"{path}.registers_per_thread"
         if given is None:
-            return None
+            return None, accumulators
         if isinstance(given, dict):
             found = {}
             for name, value in given.items():
                 if isinstance(value, dict):
                     self.known(f"{where}.{name}", value, _KINDS)
+                    if value.get("agpr") and self._positive(f"{where}.{name}.agpr", value["agpr"]):
+                        accumulators[name] = value["agpr"]
                     value = value.get("vgpr", ABSENT)
                 if self._positive(f"{where}.{name}", value):
                     found[name] = value
-            return found
-        return given if self._positive(where, given) else None
+            return found, accumulators
+        return given if self._positive(where, given) else None, accumulators
 
     def _positive(self, path: str, value: Any) -> bool:
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:

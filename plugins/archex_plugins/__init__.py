@@ -20,6 +20,8 @@ from archex_plugins.interleaving.plain_chunks import PlainChunks
 from archex_plugins.placement.depth_first import DepthFirst
 from archex_plugins.placement.in_order import InOrder
 from archex_plugins.placement.least_held import LeastHeld
+from archex_plugins.registers.banked import BankedFile
+from archex_plugins.registers.ported import PortedFile
 from archex_plugins.replacement.fifo import Fifo
 from archex_plugins.replacement.lru import Lru
 from archex_plugins.replacement.pseudo_lru import PseudoLru
@@ -36,6 +38,7 @@ POLICIES: tuple[type[Part], ...] = (
     CacheConscious, GreedyThenOldest, LooseRoundRobin, OldestFirst, TwoLevel,
     Fifo, Lru, PseudoLru, Random, Rrip,
     Hashed, Modulo, ByGroup, ByLine, HashedBanks, Swizzled, WordConflicts, HashedChunks, PlainChunks, DepthFirst, InOrder, LeastHeld,
+    BankedFile, PortedFile,
 )  # fmt: skip
 
 

@@ -147,6 +147,7 @@ def policies(tables: tab.DeviceTables, **changes: Any) -> Policies:
         "access_cycles": standard.bank_passes,
         "map_address": standard.channel_hash,
         "place_workgroup": standard.place_in_order,
+        "read_cycles": standard.read_at_once,
         "set_index": standard.index_modulo,
         "pick_victim": standard.victim_oldest,
         "note_set": standard.ignore_set,
@@ -163,7 +164,7 @@ def policies(tables: tab.DeviceTables, **changes: Any) -> Policies:
         "victim_state": (0,) * levels,
         "victim_feedback": (0,) * levels,
     } | changes
-    for kind in ("pick_wave", "note_wave", "coalesce", "access_cycles", "map_address", "place_workgroup"):
+    for kind in ("pick_wave", "note_wave", "coalesce", "access_cycles", "map_address", "place_workgroup", "read_cycles"):
         chosen[kind] = compile_policy(chosen[kind], kind)
     for kind in ("set_index", "pick_victim", "note_set"):
         chosen[kind] = (compile_policy(chosen[kind], kind),) * levels

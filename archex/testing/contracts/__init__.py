@@ -12,6 +12,7 @@ from archex.testing.contracts.coalescing import CoalescingContract
 from archex.testing.contracts.interleave import InterleaveContract
 from archex.testing.contracts.part import PartContract
 from archex.testing.contracts.placement import PlacementContract
+from archex.testing.contracts.register_file import RegisterFileContract
 from archex.testing.contracts.replacement import ReplacementContract
 from archex.testing.contracts.set_index import SetIndexContract
 from archex.testing.contracts.wave_scheduler import WaveSchedulerContract
@@ -25,6 +26,7 @@ CONTRACTS: dict[str, type[PartContract]] = {
     "bank_conflict": BankConflictContract,
     "interleave": InterleaveContract,
     "placement": PlacementContract,
+    "register_file": RegisterFileContract,
 }
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "InterleaveContract",
     "PartContract",
     "PlacementContract",
+    "RegisterFileContract",
     "ReplacementContract",
     "SetIndexContract",
     "WaveSchedulerContract",

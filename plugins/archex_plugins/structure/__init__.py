@@ -14,7 +14,6 @@ from archex.parts.local_memory import LocalMemory
 from archex.parts.matrix_unit import MatrixUnit
 from archex.parts.memory import Memory
 from archex.parts.part import Part
-from archex.parts.register_file import RegisterFile
 from archex.parts.scalar_cache import ScalarCache
 from archex.parts.scalar_unit import ScalarUnit
 from archex.parts.simd import Simd
@@ -56,12 +55,6 @@ class CopyEngine(AsyncCopyUnit):
     """Copies that pass the memory path without registers."""
 
     name = "copy_engine"
-
-
-class BankedFile(RegisterFile):
-    """A file a scheduler, a number of operands a cycle."""
-
-    name = "banked"
 
 
 class BankedMemory(LocalMemory):
@@ -119,6 +112,6 @@ class DeviceDispatcher(Dispatcher):
 
 
 STRUCTURE: tuple[type[Part], ...] = (
-    InstructionSet, InOrderUnit, PipelinedSimd, MatrixPipe, CopyEngine, UniformUnit, TableUnit, BankedFile, BankedMemory, PrefetchedCode,
+    InstructionSet, InOrderUnit, PipelinedSimd, MatrixPipe, CopyEngine, UniformUnit, TableUnit, BankedMemory, PrefetchedCode,
     BroadcastCache, LaneCache, SlicedCache, TranslationBuffer, Crossbar, Channels, DeviceDispatcher,
 )  # fmt: skip

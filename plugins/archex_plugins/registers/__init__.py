@@ -1,0 +1,1 @@
+"""Register files: how operands reach the pipes."""
