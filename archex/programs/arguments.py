@@ -16,6 +16,7 @@ import numpy as np
 from archex.base.errors import ProgramError
 from archex.programs.buffers import Buffer
 from archex.programs.ir import Function
+from archex.programs.tensor_map import TensorMap
 
 _FORMATS = {"i32": "<i", "u32": "<I", "i64": "<q", "u64": "<Q", "f16": "<e", "f32": "<f", "f64": "<d"}
 #: Kinds of scalar arguments, beside `bytes` (a struct by value) and `buffer`.
@@ -26,16 +27,18 @@ MOST_IN_CLUSTER = 16
 
 @attrs.frozen
 class Argument:
-    """One argument: a scalar of `kind`, raw `bytes`, or the address of buffer `value` plus `offset`."""
+    """One argument: a scalar of `kind`, raw `bytes`, the address of buffer `value` plus `offset`, or a `tensor_map`."""
 
     kind: str
-    value: int | float | bytes | str
+    value: int | float | bytes | str | TensorMap
     offset: int = 0
 
     def encode(self, addresses: Mapping[str, int]) -> bytes:
         """Its bytes."""
         if self.kind == "buffer":
             return struct.pack("<Q", addresses[str(self.value)] + self.offset)
+        if isinstance(self.value, TensorMap):
+            return self.value.encode(addresses[self.value.buffer])
         if self.kind == "bytes":
             assert isinstance(self.value, bytes)
             return self.value

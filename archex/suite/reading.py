@@ -15,12 +15,13 @@ from archex.programs.buffers import DTYPES, Buffer
 from archex.suite.fills import read_fill
 from archex.suite.launch import Launch, Variant
 from archex.suite.requirements import read_requirements
+from archex.suite.tensor_maps import read_tensor_map
 
 FILE = "launches.json"
 _KEYS = (
     "ptx", "entry", "grid", "block", "cluster", "dynamic_shared_bytes", "caches", "registers_per_thread", "args", "flops", "variants",
 )  # fmt: skip
-_ARGUMENTS = (*SCALARS, "bytes", "buffer")
+_ARGUMENTS = (*SCALARS, "bytes", "buffer", "tensor_map")
 _BUFFER_KEYS = ("buffer", "dtype", "bytes", "offset", "fill")
 _KINDS = ("vgpr", "agpr", "sgpr")
 
@@ -223,6 +224,8 @@ class Reader:
         kinds = [key for key in item if key in SCALARS or key == "buffer"] if isinstance(item, dict) else []
         if isinstance(item, dict) and not kinds and set(item) == {"bytes"}:
             return self.raw_bytes(path, item["bytes"])
+        if isinstance(item, dict) and not kinds and set(item) == {"tensor_map"}:
+            return read_tensor_map(self, f"{path}.tensor_map", item["tensor_map"], _BUFFER_KEYS, buffers)
         if len(kinds) != 1:
             self.problem(path, item, f"must hold one of {', '.join(_ARGUMENTS)}")
             return None

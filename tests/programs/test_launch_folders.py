@@ -126,7 +126,7 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
     assert found[:3] == [
         "a.gird: is not a known key; grid",
         "a.args[0].i32: does not fit i32",
-        "a.args[1]: must hold one of i32, u32, i64, u64, f16, f32, f64, bytes, buffer",
+        "a.args[1]: must hold one of i32, u32, i64, u64, f16, f32, f64, bytes, buffer, tensor_map",
     ]
     assert found[3:11] == [
         "a.args[2].f32: must be a number",

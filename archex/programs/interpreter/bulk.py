@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from archex.base import layout
-from archex.base.jit import jit, outlined
+from archex.base.jit import outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.atomics import combine
-from archex.programs.interpreter.clusters import MAPPED, WITHIN, local_word, outside
+from archex.programs.interpreter.boxes import describe_box, move_box
+from archex.programs.interpreter.clusters import MAPPED, WITHIN, chosen, local_word, outside, ranked
 from archex.programs.interpreter.compute import place
 from archex.programs.interpreter.memory import PAGE, PAGES_LIMIT, PAGES_USED, find, read, write
 from archex.programs.interpreter.records import keep, pool_row, pool_start
@@ -23,18 +24,6 @@ from archex.programs.interpreter.transfer import DESCRIPTOR
 from archex.programs.values import LOW16, LOW32, leading_zeros, low_bits, popcount, shift_right
 
 _ALIGNMENT = 16  # of addresses and sizes
-
-
-@jit
-def ranked(address: Any, targets: Any, rank: Any) -> Any:
-    """A local address in the workgroup of a rank where `targets` names any."""
-    return address if targets == 0 else (address & WITHIN) | ((np.int64(rank) + 1) << layout.CLUSTER_SHIFT)
-
-
-@jit
-def chosen(targets: Any, rank: Any) -> Any:
-    """Whether a rank takes part; rank 0 stands for the own workgroup where `targets` names none."""
-    return rank == 0 if targets == 0 else (targets >> rank) & 1 == 1
 
 
 @outlined("i:ppippppppi")
@@ -150,13 +139,20 @@ def bulk(
     look[DESCRIPTOR + layout.BULK_LOCAL] = near if way == layout.BULK_OUT or way == layout.BULK_ACROSS else near & WITHIN
     look[DESCRIPTOR + layout.BULK_BARRIER], look[DESCRIPTOR + layout.BULK_TARGETS] = barrier, targets
     look[DESCRIPTOR + layout.BULK_WAY] = way
-    outcome = check_range(look, t, shape, fault)
+    boxed = lists[entry + n.DIMENSIONS] > 0
+    if boxed:
+        outcome = describe_box(look, lists, entry, r, base, lane, far, t, pages, shape, fault)
+    else:
+        outcome = check_range(look, t, shape, fault)
     if outcome == n.NO_FAULT and way != layout.BULK_PREFETCH:
         size = look[DESCRIPTOR + layout.BULK_CREDIT]
         fault[n.F_VALUE], fault[n.F_EXTRA] = near, size
         outcome = outside(near, size, shape)
         if outcome == n.NO_FAULT and code[o + n.EXECUTE]:
-            outcome = move_range(lists, look, entry, t, pages, state, local, shape, fault, local_at)
+            if boxed:
+                outcome = move_box(lists, look, entry, t, pages, state, local, shape, fault, local_at)
+            else:
+                outcome = move_range(lists, look, entry, t, pages, state, local, shape, fault, local_at)
     if outcome != n.NO_FAULT:
         return outcome
     if traced:

@@ -37,6 +37,18 @@ def outside(address: Any, size: Any, shape: Any) -> Any:
     return n.NO_FAULT if address >> CLUSTER_SHIFT <= shape[n.CLUSTER] else n.OUT_OF_CLUSTER
 
 
+@jit
+def ranked(address: Any, targets: Any, rank: Any) -> Any:
+    """A local address in the workgroup of a rank where `targets` names any."""
+    return address if targets == 0 else (address & WITHIN) | ((np.int64(rank) + 1) << CLUSTER_SHIFT)
+
+
+@jit
+def chosen(targets: Any, rank: Any) -> Any:
+    """Whether a rank takes part; rank 0 stands for the own workgroup where `targets` names none."""
+    return rank == 0 if targets == 0 else (targets >> rank) & 1 == 1
+
+
 @outlined("i:iipp")
 def meet(slot: Any, waves: Any, shape: Any, x: Any) -> Any:
     """Open the barrier of the cluster whose first slot is `slot` where all its live waves have arrived; whether a wave goes on.

@@ -35,9 +35,7 @@ def copy_by_lane(builder: Builder, operation: Operation, execute: int) -> None:
 
 def bulk_copy(builder: Builder, operation: Operation, execute: int) -> None:
     """The descriptor and the barrier's bytes; `execute`: the copied bytes too."""
-    way, form = operation.mods[:2]
-    if form == "tensor":
-        raise UnsupportedError(f"{operation.opcode} (line {operation.line})")
+    way = operation.mods[0]
     if execute and way in ("out", "reduce"):
         builder.writes_memory = True
     builder.signals = True

@@ -32,7 +32,7 @@ from archex.programs.values import low_bits, shift_right, sign_extend
 GLOBAL_, LOCAL_, PRIVATE_, CONSTANT_, PARAMETER_, GENERIC_ = range(1, 7)  # `ir.Space` as plain numbers
 #: What is known of the addresses of the access at hand (`look`).
 KIND, FIRST, STRIDE, LOWEST_ADDRESS, HIGHEST_ADDRESS, BITS = range(6)
-DESCRIPTOR, LOOK_COLUMNS = 8, 64  # where the descriptor of a bulk copy begins, and the size of it all
+DESCRIPTOR, LOOK_COLUMNS = 8, 80  # where the descriptor of a bulk copy begins, and the size of it all
 _WITHIN = 2**40 - 1  # an address without its window
 _LOCAL_TAG, _PRIVATE_TAG = LOCAL_WINDOW >> 40, PRIVATE_WINDOW >> 40
 
