@@ -4,61 +4,65 @@
 #include "matrix.cuh"
 using Product = Tile<64, 64, 32, 2, 2>;
 
+// where a thread's chunks come from: neighbours of two pixels (a bit says which of the nine lie inside), 32 channels after the other
 struct Pixels {
-  const half_t *in, *b;
-  int x[2], y[2], C, H, W, K;
-  __device__ __forceinline__ Pixels(const half_t* in_, const half_t* weights, int C_, int H_, int W_, int K_) : in(in_ + Product::column_a(0)), C(C_), H(H_), W(W_), K(K_) {
-    b = weights + (size_t)Product::row_b(0) * K + blockIdx.x * 64 + Product::column_b(0);
+  const half_t *a[2], *b[2];
+  int inside[2], tap = 0, column = 0, c = 0, shift, C, W, K;
+  __device__ __forceinline__ Pixels(const half_t* in, const half_t* weights, int C_, int H, int W_, int K_) : shift(-(W_ + 1) * C_), C(C_), W(W_), K(K_) {
 #pragma unroll
     for (int q = 0; q < 2; q++) {
-      const int pixel = blockIdx.y * 64 + Product::row_a(q);
-      y[q] = pixel < H * W ? pixel / W : -2; x[q] = pixel % W;
+      const int pixel = blockIdx.y * 64 + Product::row_a(q), y = pixel / W, x = pixel % W;
+      const int columns = (x > 0 ? 1 : 0) | 2 | (x < W - 1 ? 4 : 0);
+      inside[q] = y >= H ? 0 : (y > 0 ? columns : 0) | columns << 3 | (y < H - 1 ? columns << 6 : 0);
+      a[q] = in + (size_t)(y < H ? pixel : 0) * C + Product::column_a(q);
+      b[q] = weights + (size_t)Product::row_b(q) * K + blockIdx.x * 64 + Product::column_b(q);
     }
   }
-  __device__ __forceinline__ bool inside(int q, int dy, int dx) const { return (unsigned)(y[q] + dy) < (unsigned)H && (unsigned)(x[q] + dx) < (unsigned)W; }
-  __device__ __forceinline__ const half_t* from_a(int q, int dy, int dx, int c) const { return in + ((size_t)(y[q] + dy) * W + x[q] + dx) * C + c; }
-  __device__ __forceinline__ const half_t* from_b(int q, int t) const { return b + (size_t)(t * 32 + q * 16) * K; }
+  __device__ __forceinline__ bool there(int q) const { return inside[q] >> tap & 1; }
+  __device__ __forceinline__ void step() {
+#pragma unroll
+    for (int q = 0; q < 2; q++) b[q] += (size_t)32 * K;
+    c += 32; shift += 32;
+    if (c == C) {
+      c = 0; tap++; column++;
+      if (column == 3) { column = 0; shift += (W - 3) * C; }
+    }
+  }
+  __device__ __forceinline__ void copy(half_t* tile) {
+#pragma unroll
+    for (int q = 0; q < 2; q++) {
+      copy_async_some(Product::at_a(tile, q), a[q] + (there(q) ? shift : 0), there(q) ? 16 : 0);
+      copy_async(Product::at_b(tile, q), b[q]);
+    }
+    step();
+  }
+  __device__ __forceinline__ void load(Product::Registers& r) {
+#pragma unroll
+    for (int q = 0; q < 2; q++) {
+      r.a[q] = make_uint4(0, 0, 0, 0);
+      if (there(q)) r.a[q] = *(const uint4*)(a[q] + shift);
+      r.b[q] = *(const uint4*)b[q];
+    }
+    step();
+  }
 };
 __device__ __forceinline__ void put_results(Product& tile, float* out, int pixels, int K) {
-  tile.results([&](int row, int column, float x, float y) {
-    if (blockIdx.y * 64 + row < pixels) *(float2*)(out + (size_t)(blockIdx.y * 64 + row) * K + blockIdx.x * 64 + column) = make_float2(x, y);
-  });
+  const int first = blockIdx.y * 64;
+  tile.results([&](int row) { return out + (size_t)(first + row) * K + blockIdx.x * 64; }, put_floats, pixels - first);
 }
-// which neighbour and channels a tile of k is about; tiles come in order
-struct Walk {
-  int dy = -1, dx = -1, c = 0;
-  __device__ __forceinline__ void step(int C) { c += 32; if (c == C) { c = 0; if (++dx == 2) { dx = -1; dy++; } } }
-};
 #define ARGUMENTS const half_t *__restrict__ in, const half_t *__restrict__ weights, float *__restrict__ out, int C, int H, int W, int K
 extern "C" __global__ void __launch_bounds__(128) convolution_nhwc_async(ARGUMENTS) {
   extern __shared__ __align__(128) half_t tiles[];
-  const Pixels from(in, weights, C, H, W, K);
-  Walk walk;
+  Pixels from(in, weights, C, H, W, K);
   Product tile; tile.clear();
-  pipeline_async<3>(9 * C / 32, [&](int s, int t) {
-    half_t* to = tiles + s * Product::HALVES;
-#pragma unroll
-    for (int q = 0; q < 2; q++) {
-      const bool there = from.inside(q, walk.dy, walk.dx);
-      copy_async_some(Product::at_a(to, q), there ? from.from_a(q, walk.dy, walk.dx, walk.c) : in, there ? 16 : 0);
-      copy_async(Product::at_b(to, q), from.from_b(q, t));
-    }
-    walk.step(C);
-  }, [&](int s) { tile.multiply(tiles + s * Product::HALVES); });
+  pipeline_async<3>(9 * C / 32, [&](int s, int) { from.copy(tiles + s * Product::HALVES); }, [&](int s) { tile.multiply(tiles + s * Product::HALVES); });
   put_results(tile, out, H * W, K);
 }
 extern "C" __global__ void __launch_bounds__(128) convolution_nhwc_direct(ARGUMENTS) {
   extern __shared__ __align__(128) half_t tiles[];
-  const Pixels from(in, weights, C, H, W, K);
-  Walk walk;
+  Pixels from(in, weights, C, H, W, K);
   Product tile; tile.clear();
-  pipeline_direct<2, Product::Registers>(9 * C / 32, [&](Product::Registers& r, int t) {
-#pragma unroll
-    for (int q = 0; q < 2; q++) {
-      r.a[q] = from.inside(q, walk.dy, walk.dx) ? *(const uint4*)from.from_a(q, walk.dy, walk.dx, walk.c) : make_uint4(0, 0, 0, 0);
-      r.b[q] = *(const uint4*)from.from_b(q, t);
-    }
-    walk.step(C);
-  }, [&](const Product::Registers& r, int s) { Product::store(tiles + s * Product::HALVES, r); }, [&](int s) { tile.multiply(tiles + s * Product::HALVES); });
+  pipeline_direct<2, Product::Registers>(9 * C / 32, [&](Product::Registers& r, int) { from.load(r); },
+    [&](const Product::Registers& r, int s) { Product::store(tiles + s * Product::HALVES, r); }, [&](int s) { tile.multiply(tiles + s * Product::HALVES); });
   put_results(tile, out, H * W, K);
 }

@@ -70,7 +70,7 @@ __device__ __forceinline__ void pipeline_direct(int tiles, Load load, Store stor
 // --- a workgroup's tile of a product: BM x BN of C, BK of k at a time, in WM x WN sub-tiles of 32 lanes each. A and B by rows.
 template <int BM_, int BN_, int BK_, int WM, int WN> struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_, THREADS = 32 * WM * WN, FM = BM / WM / 16, FN = BN / WN / 8;
-  static constexpr int LA = BK + 8, LB = BN + 8, HALVES = BM * LA + BK * LB;  // rows are padded by 16 bytes: no bank conflicts
+  static constexpr int STEP_B = BK, LA = BK + 8, LB = BN + 8, HALVES = BM * LA + BK * LB;  // rows are padded by 16 bytes: no bank conflicts
   static constexpr int CHUNKS_A = BM * BK / 8 / THREADS, CHUNKS_B = BK * BN / 8 / THREADS;
   struct Registers { uint4 a[CHUNKS_A], b[CHUNKS_B]; };
   float acc[FM][FN][4];
@@ -113,15 +113,61 @@ template <int BM_, int BN_, int BK_, int WM, int WN> struct Tile {
         for (int j = 0; j < FN; j++) mma_f16(acc[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
     }
   }
-  // put(row, column, two neighbours) for all that this lane holds
-  template <class Put> __device__ __forceinline__ void results(Put put) {
+  // put(place, two neighbours) for all that this lane holds of the first `rows` rows; at(row) is where a row begins
+  template <class At, class Put> __device__ __forceinline__ void results(At at, Put put, int rows = BM) {
     const int lane = threadIdx.x & 31, w = threadIdx.x >> 5, row = w / WN * FM * 16 + (lane >> 2), column = w % WN * FN * 8 + (lane & 3) * 2;
 #pragma unroll
     for (int i = 0; i < FM; i++)
 #pragma unroll
-      for (int j = 0; j < FN; j++) {
-        put(row + i * 16, column + j * 8, acc[i][j][0], acc[i][j][1]);
-        put(row + i * 16 + 8, column + j * 8, acc[i][j][2], acc[i][j][3]);
+      for (int h = 0; h < 2; h++) {
+        if (rows < BM && row + i * 16 + h * 8 >= rows) continue;
+        const auto place = at(row + i * 16 + h * 8) + column;
+#pragma unroll
+        for (int j = 0; j < FN; j++) put(place + j * 8, acc[i][j][2 * h], acc[i][j][2 * h + 1]);
       }
   }
 };
+__device__ __forceinline__ void put_floats(float* to, float x, float y) { *(float2*)to = make_float2(x, y); }
+__device__ __forceinline__ void put_halves(half_t* to, float x, float y) { *(unsigned*)to = pack_halves(x, y); }
+
+// where a thread's chunks of A and B come from; a tile of k after the other
+template <class Product> struct Operands {
+  const half_t *a[Product::CHUNKS_A], *b[Product::CHUNKS_B];
+  int n;
+  __device__ __forceinline__ Operands(const half_t* A, const half_t* B, int row, int column, int N, int K) : n(N) {
+#pragma unroll
+    for (int q = 0; q < Product::CHUNKS_A; q++) a[q] = A + (size_t)(row + Product::row_a(q)) * K + Product::column_a(q);
+#pragma unroll
+    for (int q = 0; q < Product::CHUNKS_B; q++) b[q] = B + (size_t)Product::row_b(q) * N + column + Product::column_b(q);
+  }
+  __device__ __forceinline__ void step() {
+#pragma unroll
+    for (int q = 0; q < Product::CHUNKS_A; q++) a[q] += Product::BK;
+#pragma unroll
+    for (int q = 0; q < Product::CHUNKS_B; q++) b[q] += (size_t)Product::STEP_B * n;
+  }
+  __device__ __forceinline__ void copy(half_t* tile) {
+#pragma unroll
+    for (int q = 0; q < Product::CHUNKS_A; q++) copy_async(Product::at_a(tile, q), a[q]);
+#pragma unroll
+    for (int q = 0; q < Product::CHUNKS_B; q++) copy_async(Product::at_b(tile, q), b[q]);
+    step();
+  }
+  __device__ __forceinline__ void load(typename Product::Registers& r) {
+#pragma unroll
+    for (int q = 0; q < Product::CHUNKS_A; q++) r.a[q] = *(const uint4*)a[q];
+#pragma unroll
+    for (int q = 0; q < Product::CHUNKS_B; q++) r.b[q] = *(const uint4*)b[q];
+    step();
+  }
+};
+// the whole of a workgroup's work: tiles of k through STAGES of local memory, or through DEPTH sets of registers
+template <int STAGES, class Product> __device__ __forceinline__ void multiply_async(Product& tile, half_t* tiles, Operands<Product> from, int K) {
+  tile.clear();
+  pipeline_async<STAGES>(K / Product::BK, [&](int s, int) { from.copy(tiles + s * Product::HALVES); }, [&](int s) { tile.multiply(tiles + s * Product::HALVES); });
+}
+template <int DEPTH, class Product> __device__ __forceinline__ void multiply_direct(Product& tile, half_t* tiles, Operands<Product> from, int K) {
+  tile.clear();
+  pipeline_direct<DEPTH, typename Product::Registers>(K / Product::BK, [&](typename Product::Registers& r, int) { from.load(r); },
+    [&](const typename Product::Registers& r, int s) { Product::store(tiles + s * Product::HALVES, r); }, [&](int s) { tile.multiply(tiles + s * Product::HALVES); });
+}

@@ -7,14 +7,18 @@
 using Dense = Tile<128, 128, 64, 2, 4>;
 using Narrow = Tile<128, 128, 32, 2, 4>;
 
-// 64 of k at a time, of which 32 are stored
+// 64 of k at a time, of which 32 are stored: tiles of 128 x 32 of A, 64 x 128 of B
 struct Sparse {
-  static constexpr int BM = 128, BN = 128, BK = 64, THREADS = 256, LA = BK / 2 + 8, LB = BN + 8, HALVES = BM * LA + BK * LB;
-  static constexpr int CHUNKS_A = BM * BK / 16 / THREADS, CHUNKS_B = BK * BN / 8 / THREADS;
+  static constexpr int BM = 128, BN = 128, BK = 32, STEP_B = 64, THREADS = 256, LA = BK + 8, LB = BN + 8, HALVES = BM * LA + 2 * BK * LB;
+  static constexpr int CHUNKS_A = BM * BK / 8 / THREADS, CHUNKS_B = 2 * BK * BN / 8 / THREADS;
   struct Registers { uint4 a[CHUNKS_A], b[CHUNKS_B]; unsigned places[2][4]; };
   Narrow out;  // sums in the same places
-  static __device__ __forceinline__ half_t* at_a(half_t* tile, int q) { return tile + (threadIdx.x / 4 + q * 64) * LA + threadIdx.x % 4 * 8; }
-  static __device__ __forceinline__ half_t* at_b(half_t* tile, int q) { return tile + BM * LA + (threadIdx.x / 16 + q * 16) * LB + threadIdx.x % 16 * 8; }
+  static __device__ __forceinline__ int row_a(int q) { return threadIdx.x / 4 + q * 64; }
+  static __device__ __forceinline__ int column_a(int) { return threadIdx.x % 4 * 8; }
+  static __device__ __forceinline__ int row_b(int q) { return threadIdx.x / 16 + q * 16; }
+  static __device__ __forceinline__ int column_b(int) { return threadIdx.x % 16 * 8; }
+  static __device__ __forceinline__ half_t* at_a(half_t* tile, int q) { return tile + row_a(q) * LA + column_a(q); }
+  static __device__ __forceinline__ half_t* at_b(half_t* tile, int q) { return tile + BM * LA + row_b(q) * LB + column_b(q); }
   __device__ __forceinline__ void multiply(const half_t* tile, const unsigned (&places)[2][4]) {
     const int lane = threadIdx.x & 31, w = threadIdx.x >> 5;
     const half_t* a = tile + (w / 4 * 64 + (lane & 15)) * LA + (lane >> 4) * 8;
@@ -38,73 +42,57 @@ struct Sparse {
     }
   }
 };
-// where this lane's words of the places are: two of each four lanes have one
-__device__ __forceinline__ const unsigned* own_places(const unsigned* E, int K) {
-  const int lane = threadIdx.x & 31, block = blockIdx.y * 8 + (threadIdx.x >> 7) * 4;
-  return E + ((size_t)block * (K / 32) * 8 + (lane >> 2)) * 2 + (lane & 1);
-}
-__device__ __forceinline__ void load_places(unsigned (&places)[2][4], const unsigned* own, int K, int t) {
+// this lane's words of the places, a tile of k after the other: two of each four lanes have one
+struct Places {
+  const unsigned* own[4];
+  __device__ __forceinline__ Places(const unsigned* E, int K) {
+    const int lane = threadIdx.x & 31;
 #pragma unroll
-  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < 4; i++) own[i] = E + ((size_t)(blockIdx.y * 8 + (threadIdx.x >> 7) * 4 + i) * (K / 32) * 8 + (lane >> 2)) * 2 + (lane & 1);
+  }
+  __device__ __forceinline__ void load(unsigned (&places)[2][4]) {
 #pragma unroll
-    for (int i = 0; i < 4; i++) places[k][i] = own[((size_t)i * (K / 32) + t * 2 + k) * 16];
+    for (int i = 0; i < 4; i++) { places[0][i] = own[i][0]; places[1][i] = own[i][16]; own[i] += 32; }
+  }
+};
+__device__ __forceinline__ void copy_places(unsigned (&to)[2][4], const unsigned (&from)[2][4]) {
+#pragma unroll
+  for (int i = 0; i < 8; i++) to[i / 4][i % 4] = from[i / 4][i % 4];
 }
 template <class Out> __device__ __forceinline__ void put_results(Out& tile, float* C, int N) {
   float* c = C + (size_t)blockIdx.y * 128 * N + blockIdx.x * 128;
-  tile.results([&](int row, int column, float x, float y) { *(float2*)(c + (size_t)row * N + column) = make_float2(x, y); });
+  tile.results([&](int row) { return c + (size_t)row * N; }, put_floats);
 }
 #define ARGUMENTS const half_t *__restrict__ A, const unsigned *__restrict__ E, const half_t *__restrict__ B, float *__restrict__ C, int M, int N, int K
 extern "C" __global__ void __launch_bounds__(256) sparse_gemm_async(ARGUMENTS) {
   extern __shared__ __align__(128) half_t tiles[];
-  const half_t* a = A + (size_t)(blockIdx.y * 128 + threadIdx.x / 4) * (K / 2) + threadIdx.x % 4 * 8;
-  const half_t* b = B + (size_t)(threadIdx.x / 16) * N + blockIdx.x * 128 + threadIdx.x % 16 * 8;
-  const unsigned* own = own_places(E, K);
-  unsigned places[2][4];
-  int tile_of_k = 0;
-  load_places(places, own, K, 0);
+  Operands<Sparse> from(A, B, blockIdx.y * 128, blockIdx.x * 128, N, K / 2);
+  Places places(E, K);
   Sparse tile; tile.out.clear();
-  pipeline_async<3>(K / 64, [&](int s, int t) {
-    half_t* to = tiles + s * Sparse::HALVES;
-#pragma unroll
-    for (int q = 0; q < Sparse::CHUNKS_A; q++) copy_async(Sparse::at_a(to, q), a + (size_t)q * 64 * (K / 2) + t * 32);
-#pragma unroll
-    for (int q = 0; q < Sparse::CHUNKS_B; q++) copy_async(Sparse::at_b(to, q), b + (size_t)(t * 64 + q * 16) * N);
-  }, [&](int s) {
-    unsigned next[2][4];
-    tile_of_k = min(tile_of_k + 1, K / 64 - 1);
-    load_places(next, own, K, tile_of_k);
-    tile.multiply(tiles + s * Sparse::HALVES, places);
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-#pragma unroll
-      for (int i = 0; i < 4; i++) places[k][i] = next[k][i];
+  unsigned now[2][4], next[2][4];
+  places.load(next);
+  int left = K / 64;
+  pipeline_async<3>(K / 64, [&](int s, int) { from.copy(tiles + s * Sparse::HALVES); }, [&](int s) {
+    copy_places(now, next);
+    if (--left) places.load(next);
+    tile.multiply(tiles + s * Sparse::HALVES, now);
   });
   put_results(tile.out, C, N);
 }
 extern "C" __global__ void __launch_bounds__(256) sparse_gemm_direct(ARGUMENTS) {
   extern __shared__ __align__(128) half_t tiles[];
-  const half_t* a = A + (size_t)(blockIdx.y * 128 + threadIdx.x / 4) * (K / 2) + threadIdx.x % 4 * 8;
-  const half_t* b = B + (size_t)(threadIdx.x / 16) * N + blockIdx.x * 128 + threadIdx.x % 16 * 8;
-  const unsigned* own = own_places(E, K);
-  unsigned places[2][4];
+  Operands<Sparse> from(A, B, blockIdx.y * 128, blockIdx.x * 128, N, K / 2);
+  Places places(E, K);
   Sparse tile; tile.out.clear();
-  pipeline_direct<1, Sparse::Registers>(K / 64, [&](Sparse::Registers& r, int t) {
-#pragma unroll
-    for (int q = 0; q < Sparse::CHUNKS_A; q++) r.a[q] = *(const uint4*)(a + (size_t)q * 64 * (K / 2) + t * 32);
-#pragma unroll
-    for (int q = 0; q < Sparse::CHUNKS_B; q++) r.b[q] = *(const uint4*)(b + (size_t)(t * 64 + q * 16) * N);
-    load_places(r.places, own, K, t);
-  }, [&](const Sparse::Registers& r, int s) {
+  unsigned now[2][4];
+  pipeline_direct<1, Sparse::Registers>(K / 64, [&](Sparse::Registers& r, int) { from.load(r); places.load(r.places); }, [&](const Sparse::Registers& r, int s) {
     half_t* to = tiles + s * Sparse::HALVES;
 #pragma unroll
     for (int q = 0; q < Sparse::CHUNKS_A; q++) *(uint4*)Sparse::at_a(to, q) = r.a[q];
 #pragma unroll
     for (int q = 0; q < Sparse::CHUNKS_B; q++) *(uint4*)Sparse::at_b(to, q) = r.b[q];
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-#pragma unroll
-      for (int i = 0; i < 4; i++) places[k][i] = r.places[k][i];
-  }, [&](int s) { tile.multiply(tiles + s * Sparse::HALVES, places); });
+    copy_places(now, r.places);
+  }, [&](int s) { tile.multiply(tiles + s * Sparse::HALVES, now); });
   put_results(tile.out, C, N);
 }
 // four neighbours from two that are stored and their places
@@ -136,37 +124,16 @@ extern "C" __global__ void __launch_bounds__(256) sparse_gemm_expanded(ARGUMENTS
   }, [&](int s) { tile.multiply(tiles + s * Narrow::HALVES); });
   put_results(tile, C, N);
 }
-template <class Product> struct DenseOperands {
-  const half_t *a, *b;
-  int n, k;
-  __device__ __forceinline__ DenseOperands(const half_t* A, const half_t* B, int N, int K)
-      : a(A + (size_t)(blockIdx.y * 128 + Product::row_a(0)) * K + Product::column_a(0)), b(B + (size_t)Product::row_b(0) * N + blockIdx.x * 128 + Product::column_b(0)), n(N), k(K) {}
-  __device__ __forceinline__ const half_t* from_a(int q, int t) const { return a + (size_t)q * (128 / Product::CHUNKS_A) * k + t * Product::BK; }
-  __device__ __forceinline__ const half_t* from_b(int q, int t) const { return b + (size_t)(t * Product::BK + q * (Product::BK / Product::CHUNKS_B)) * n; }
-};
 #define DENSE_ARGUMENTS const half_t *__restrict__ A, const half_t *__restrict__ B, float *__restrict__ C, int M, int N, int K
 extern "C" __global__ void __launch_bounds__(256) dense_gemm_async(DENSE_ARGUMENTS) {
   extern __shared__ __align__(128) half_t tiles[];
-  const DenseOperands<Dense> from(A, B, N, K);
-  Dense tile; tile.clear();
-  pipeline_async<3>(K / 64, [&](int s, int t) {
-    half_t* to = tiles + s * Dense::HALVES;
-#pragma unroll
-    for (int q = 0; q < Dense::CHUNKS_A; q++) copy_async(Dense::at_a(to, q), from.from_a(q, t));
-#pragma unroll
-    for (int q = 0; q < Dense::CHUNKS_B; q++) copy_async(Dense::at_b(to, q), from.from_b(q, t));
-  }, [&](int s) { tile.multiply(tiles + s * Dense::HALVES); });
+  Dense tile;
+  multiply_async<3>(tile, tiles, Operands<Dense>(A, B, blockIdx.y * 128, blockIdx.x * 128, N, K), K);
   put_results(tile, C, N);
 }
 extern "C" __global__ void __launch_bounds__(256) dense_gemm_direct(DENSE_ARGUMENTS) {
   extern __shared__ __align__(128) half_t tiles[];
-  const DenseOperands<Narrow> from(A, B, N, K);
-  Narrow tile; tile.clear();
-  pipeline_direct<1, Narrow::Registers>(K / 32, [&](Narrow::Registers& r, int t) {
-#pragma unroll
-    for (int q = 0; q < Narrow::CHUNKS_A; q++) r.a[q] = *(const uint4*)from.from_a(q, t);
-#pragma unroll
-    for (int q = 0; q < Narrow::CHUNKS_B; q++) r.b[q] = *(const uint4*)from.from_b(q, t);
-  }, [&](const Narrow::Registers& r, int s) { Narrow::store(tiles + s * Narrow::HALVES, r); }, [&](int s) { tile.multiply(tiles + s * Narrow::HALVES); });
+  Narrow tile;
+  multiply_direct<1>(tile, tiles, Operands<Narrow>(A, B, blockIdx.y * 128, blockIdx.x * 128, N, K), K);
   put_results(tile, C, N);
 }
