@@ -24,12 +24,12 @@ def _file(path: str) -> dict[str, Any]:
     return yaml.safe_load((folders.conf() / path).read_text()) or {}
 
 
-def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     """`own` on top of `base`: maps are merged, all else is replaced."""
     merged = dict(base)
     for key, value in own.items():
         known = merged.get(key)
-        merged[key] = _over(known, value) if isinstance(value, dict) and isinstance(known, dict) else value
+        merged[key] = over(known, value) if isinstance(value, dict) and isinstance(known, dict) else value
     return merged
 
 
@@ -40,7 +40,7 @@ def slot_file(slot: str, choice: str) -> dict[str, Any]:
     own = _file(f"{slot}/{choice}.yaml")
     for line in own.get("defaults", ["_self_"]):
         above = {key: value for key, value in own.items() if key != "defaults"} if line == "_self_" else slot_file(slot, line)
-        whole = _over(whole, above)
+        whole = over(whole, above)
     return whole
 
 

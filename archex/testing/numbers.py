@@ -6,7 +6,6 @@ files, those of the device `tiny` first, then the plugins' in their order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,22 +15,36 @@ import yaml
 from archex.base import folders
 from archex.parts.kinds import KINDS, SLOTS
 from archex.registry import Registry
-
-
-def config_files(registry: Registry, slot: str) -> Iterator[Path]:
-    """Every file of a config group, the group of `tiny` first."""
-    for folder in (folders.conf(), *map(_folder, registry.config_dirs)):
-        yield from sorted((folder / slot).glob("*.yaml"), key=lambda path: (path.stem != "tiny", path.stem))
+from archex.testing.devices import over
 
 
 def shipped(registry: Registry, kind: str, name: str) -> dict[str, Any]:
     """The numbers of a part in the first file that holds it; none where no file does."""
     for slot in SLOTS.values():
         for path in config_files(registry, slot.name) if slot.kind == kind else ():
-            content = yaml.safe_load(path.read_text()) or {}
+            content = whole(path)
             if content.get("name", KINDS[kind].name) == name:
                 return {key: value for key, value in content.items() if key not in ("name", "sources")}
     return {}
+
+
+def config_files(registry: Registry, slot: str) -> list[Path]:
+    """Every file of a config group, the group of `tiny` first."""
+    found: list[Path] = []
+    for folder in (folders.conf(), *map(_folder, registry.config_dirs)):
+        found += sorted((folder / slot).glob("*.yaml"), key=lambda path: (path.stem != "tiny", path.stem))
+    return found
+
+
+def whole(path: Path) -> dict[str, Any]:
+    """A slot's file on top of the files that it starts from, which lie beside it or in archex's own group."""
+    own: dict[str, Any] = yaml.safe_load(path.read_text()) or {}
+    found: dict[str, Any] = {}
+    for line in own.pop("defaults", ["_self_"]):
+        beside = path.with_name(f"{line}.yaml")
+        base = beside if beside.exists() else folders.conf() / path.parent.name / beside.name
+        found = over(found, own if line == "_self_" else whole(base))
+    return found
 
 
 def _folder(place: str) -> Path:

@@ -4,7 +4,8 @@
         part = MyScheduler
         spec = {"window": 32}      # its numbers, as in a config
 
-In: the part, its numbers. Out: tests. Functions are run as the engine calls them.
+In: the part, its numbers. Out: tests. Functions are run as the engine calls them; a part that stands in a slot takes the place of the
+device `tiny`'s own, and what its numbers leave out is as there.
 """
 
 from archex.testing.contracts.bank_conflict import BankConflictContract
@@ -15,11 +16,49 @@ from archex.testing.contracts.placement import PlacementContract
 from archex.testing.contracts.register_file import RegisterFileContract
 from archex.testing.contracts.replacement import ReplacementContract
 from archex.testing.contracts.set_index import SetIndexContract
+from archex.testing.contracts.storage import (
+    AddressTranslationContract,
+    AsyncCopyUnitContract,
+    CacheContract,
+    DispatcherContract,
+    InstructionCacheContract,
+    InterconnectContract,
+    LocalMemoryContract,
+    MemoryContract,
+    ScalarCacheContract,
+    VectorCacheContract,
+)
+from archex.testing.contracts.units import (
+    ComputeUnitContract,
+    InstructionSetContract,
+    MatrixUnitContract,
+    RegisterFileContract,
+    ScalarUnitContract,
+    SimdContract,
+    SpecialFunctionUnitContract,
+)
 from archex.testing.contracts.wave_scheduler import WaveSchedulerContract
 
 #: kind -> the contract of its parts.
 CONTRACTS: dict[str, type[PartContract]] = {
+    "instruction_set": InstructionSetContract,
     "wave_scheduler": WaveSchedulerContract,
+    "simd": SimdContract,
+    "matrix_unit": MatrixUnitContract,
+    "scalar_unit": ScalarUnitContract,
+    "special_function_unit": SpecialFunctionUnitContract,
+    "register_file": RegisterFileContract,
+    "local_memory": LocalMemoryContract,
+    "instruction_cache": InstructionCacheContract,
+    "scalar_cache": ScalarCacheContract,
+    "vector_cache": VectorCacheContract,
+    "cache": CacheContract,
+    "address_translation": AddressTranslationContract,
+    "interconnect": InterconnectContract,
+    "memory": MemoryContract,
+    "async_copy_unit": AsyncCopyUnitContract,
+    "dispatcher": DispatcherContract,
+    "compute_unit": ComputeUnitContract,
     "replacement": ReplacementContract,
     "set_index": SetIndexContract,
     "coalescing": CoalescingContract,
@@ -31,13 +70,29 @@ CONTRACTS: dict[str, type[PartContract]] = {
 
 __all__ = [
     "CONTRACTS",
+    "AddressTranslationContract",
+    "AsyncCopyUnitContract",
     "BankConflictContract",
+    "CacheContract",
     "CoalescingContract",
+    "ComputeUnitContract",
+    "DispatcherContract",
+    "InstructionCacheContract",
+    "InstructionSetContract",
+    "InterconnectContract",
     "InterleaveContract",
+    "LocalMemoryContract",
+    "MatrixUnitContract",
+    "MemoryContract",
     "PartContract",
     "PlacementContract",
     "RegisterFileContract",
     "ReplacementContract",
+    "ScalarCacheContract",
+    "ScalarUnitContract",
     "SetIndexContract",
+    "SimdContract",
+    "SpecialFunctionUnitContract",
+    "VectorCacheContract",
     "WaveSchedulerContract",
 ]

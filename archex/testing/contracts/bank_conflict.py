@@ -13,6 +13,8 @@ from archex.testing.contracts.part import PartContract
 class BankConflictContract(PartContract):
     """Neighbouring words take one pass, words of one bank a pass each, and more lanes never fewer passes."""
 
+    places = ("local_memory.access",)
+
     def passes(self, addresses: Any, size: int = 4, banks: int = 32, store: int = 0) -> int:
         access = Access(np.asarray(addresses, dtype=np.int64), len(addresses), size, store)
         return int(self.policy("access_cycles")(access, np.zeros(SCRATCH, dtype=np.int64), self.params(banks, 4)))

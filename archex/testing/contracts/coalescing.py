@@ -13,6 +13,8 @@ from archex.testing.contracts.part import PartContract
 class CoalescingContract(PartContract):
     """Every sector that a lane wants is asked for and no other; a line comes at most once for each lane that wants it."""
 
+    places = ("vector_cache.coalescing",)
+
     def test_covers_what_lanes_want(self) -> None:
         random = np.random.default_rng(3)
         scratch = np.zeros(1024, dtype=np.int64)

@@ -12,6 +12,8 @@ from archex.testing.contracts.part import PartContract
 class InterleaveContract(PartContract):
     """Every channel is used, a chunk stays on one, streams spread evenly."""
 
+    places = ("memory.interleave",)
+
     def channels(self, addresses: Any, channels: int, chunk: int) -> list[int]:
         params = self.params(channels, chunk)
         return [int(self.policy("map_address")(int(address), params)) for address in addresses]

@@ -11,6 +11,8 @@ from archex.testing.contracts.part import PartContract
 class PlacementContract(PartContract):
     """Returns a unit that can take a workgroup, whichever has room."""
 
+    places = ("dispatcher.placement",)
+
     def test_places_where_there_is_room(self) -> None:
         units, random = 12, np.random.default_rng(4)
         order = random.permutation(units).astype(np.int64)

@@ -15,6 +15,8 @@ from archex.testing.contracts.part import PartContract
 class ReplacementContract(PartContract):
     """Returns a way of the set, the same after the same history, and every way in time."""
 
+    places = ("vector_cache.replacement", "l2.replacement")
+
     def note_set(self) -> Callable[..., int]:
         """The feedback functions of a replacement as the engine calls them."""
         function, _ = feedback(self.part, SET_FEEDBACK, ignore_set)

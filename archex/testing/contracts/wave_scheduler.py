@@ -13,6 +13,8 @@ from archex.testing.contracts.part import PartContract
 class WaveSchedulerContract(PartContract):
     """Picks a ready wave whenever there is one."""
 
+    places = ("wave_scheduler",)
+
     def test_picks_a_ready_slot(self) -> None:
         slots, random = 16, np.random.default_rng(1)
         state, params, age, last = self.state(slots, 1), self.params(), random.permutation(slots), NONE

@@ -1,0 +1,27 @@
+"""The launch that a contract runs: small, and with something for every part of a device.
+
+Out: `exercise()`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from archex.programs.arguments import Argument
+from archex.programs.buffers import Buffer, Fill
+from archex.suite.launch import Launch
+
+_PROGRAM = Path(__file__).with_name("exercise.ptx")
+
+
+@cache
+def exercise(workgroups: int = 12, threads: int = 128, rounds: int = 3) -> Launch:
+    """A few workgroups of a few waves."""
+    buffers = (
+        Buffer("out", "f32", 4 * threads * workgroups, Fill("zero")),
+        Buffer("in", "f32", 1 << 16, Fill("uniform")),
+        Buffer("sum", "u32", 64, Fill("zero")),
+    )
+    arguments = (*(Argument("buffer", buffer.name) for buffer in buffers), Argument("u32", rounds))
+    return Launch("exercise", _PROGRAM, "exercise", (workgroups, 1, 1), (threads, 1, 1), arguments=arguments, buffers=buffers)
