@@ -14,7 +14,10 @@ from archex.programs.types import BITS
 #: How many operations (64-bit ones count double) a side may have: what the reference compiler does.
 LIMIT = 7
 #: Effects a guard can hold back one lane at a time. Atomics keep their branch, as in the reference compiler.
-_GUARDABLE = frozenset({"store", "prefetch"})
+_GUARDABLE = frozenset({"store", "prefetch", "bulk_copy", "mbarrier"})
+#: Operations of all lanes together, or that lanes wait in: a branch around them stays.
+_TOGETHER = frozenset({"matrix", "matrix_sparse"})
+_WAITS = frozenset({"try_wait", "test_wait"})
 #: Operations that become long sequences with branches of their own.
 _LONG = frozenset({"div", "rem", "sqrt", "rsqrt", "rcp", "sin", "cos"})
 
@@ -46,7 +49,9 @@ def _is_short(block: Block) -> bool:
     for operation in block.operations:
         if operation.guard is not None or operation.op in graph.ENDS or operation.op == "phi":
             return False
-        if operation.op in EFFECTS and operation.op not in _GUARDABLE:
+        if operation.op in _TOGETHER or (operation.op in EFFECTS and operation.op not in _GUARDABLE):
+            return False
+        if operation.op == "mbarrier" and not _WAITS.isdisjoint(operation.mods):
             return False
         if operation.op in _LONG and "approx" not in operation.mods:
             return False
