@@ -58,7 +58,7 @@ def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: O
     more = max(rest - tail * work.mean, 0.0) / stretch.rate
     if plan.kind == "window" and outcome.resident == work.workgroups:
         # All run at once: the launch ends with the compute unit that has most of them.
-        more = sampling.last_end(stretch, engine.issued(), engine.started() * work.mean)
+        more = sampling.last_end(stretch, engine.issued(), engine.started() * work.mean / engine.cluster)
     cycles = engine.cycles() + more
     outcome.finish(cycles, counters, done, done + rest, stretch.doubt * more / cycles)
 

@@ -14,6 +14,7 @@ In: an assembled `Device`, a `Launch`, `Options`. Out: the columns of a row (`re
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -23,6 +24,7 @@ from archex.assembly import Device
 from archex.base.errors import UnsupportedError
 from archex.base.options import Options
 from archex.describe import Occupancy
+from archex.describe.clusters import Placing, placing
 from archex.describe.occupancy import occupancy, registers_that_fit
 from archex.describe.variants import best
 from archex.driver import Driver
@@ -31,14 +33,12 @@ from archex.engine.tables import Geometry, ProgramTables
 from archex.extrapolate import advance, last_generation, leave, levels, reach
 from archex.lowering import WaveProgram, lower, unroll
 from archex.lowering.kept import kept
+from archex.programs.arguments import check_extents, cluster_of, cluster_order
 from archex.programs.build import load_function
 from archex.programs.ir import Function
 from archex.programs.trace import TraceSource
 from archex.records.outcome import Outcome, columns
 from archex.suite.launch import MOST_REGISTERS, Launch
-
-#: Workgroups traced ahead of their dispatch, beside those resident.
-AHEAD = 256
 
 
 def simulate(device: Device, launch: Launch, options: Options) -> dict[str, Any]:
@@ -67,30 +67,27 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
     """One launch: (the caches it leaves, its outcome). `again`: its program has run just before."""
     began = time.perf_counter()
     program, machine = prepare(device, launch)
-    threads = launch.block[0] * launch.block[1] * launch.block[2]
-    accumulators = launch.accumulators(device.spec.slots["instruction_set"].name)
-    local_bytes = program.local_bytes + launch.dynamic_local_bytes
-    held = occupancy(device.spec, threads, machine.registers_per_thread, local_bytes, accumulators)
-    workgroups = launch.grid[0] * launch.grid[1] * launch.grid[2]
-    resident = min(held.workgroups * device.spec["compute_unit"].count, workgroups)
-    slots = min(resident + AHEAD, workgroups)
-    source = TraceSource(program, launch, device.wave_width, slots * held.waves_per_workgroup, seed=options.seed)
+    device = device.at_matrix_clock() if machine.uses_matrix else device
+    held, placed = hold(device, launch, program, machine)
+    order, size = placed.order, placed.size
+    source = TraceSource(program, launch, device.wave_width, placed.slots * held.waves_per_workgroup, seed=options.seed)
     compiled = time.perf_counter()
 
-    sizes = machine.block_instructions
-    work = sampling.count(lambda some: source.count(some)[0] @ sizes, workgroups)
+    instructions = machine.block_instructions  # of clusters: work is counted, and sampled, by whole ones
+    work = sampling.count(lambda some: (source.count(order[some].ravel())[0] @ instructions).reshape(-1, size).sum(1), len(order))
     counted = time.perf_counter()
-    plan = sampling.plan(work, resident, options.sampling == "off")
-    outcome = Outcome(launch, machine, held, plan, work, resident, assumed=tuple(source.assumed))
-    engine = assembled(device, machine, launch, held, len(plan.order), source, caches)
+    plan = sampling.plan(work, placed.resident, options.sampling == "off")
+    outcome = Outcome(launch, machine, held, plan, work, placed.resident, device.clock_hz, assumed=tuple(source.assumed))
+    engine = assembled(device, machine, launch, held, len(plan.order) * size, source, caches, size)
     if again:
         engine.keep_code()
-    driver = Driver(engine, source, plan.order, launch.ptx.name)
-    tail = sampling.left_over(work, resident, plan)
+    driver = Driver(engine, source, order[plan.order].ravel(), launch.ptx.name)
+    tail = sampling.left_over(work, placed.resident, plan)
     advance(driver, plan, work, outcome, device, tail)
     if tail:
-        source = TraceSource(program, launch, device.wave_width, tail * held.waves_per_workgroup, seed=options.seed)
-        last = Driver(assembled(device, machine, launch, held, tail, source, engine.memory), source, plan.order[-tail:], launch.ptx.name)
+        source = TraceSource(program, launch, device.wave_width, tail * size * held.waves_per_workgroup, seed=options.seed)
+        late = assembled(device, machine, launch, held, tail * size, source, engine.memory, size)
+        last = Driver(late, source, order[plan.order[-tail:]].ravel(), launch.ptx.name)
         outcome.cycles += last_generation(last, tail * work.mean, device)
         outcome.simulated += last.instructions
     if plan.kind != "whole":
@@ -119,13 +116,26 @@ def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     return function, machine
 
 
+def hold(device: Device, launch: Launch, program: Function, machine: WaveProgram) -> tuple[Occupancy, Placing]:
+    """How many workgroups a compute unit holds, and in which order and how many at a time the launch's start."""
+    check_extents(program, launch)
+    threads = launch.block[0] * launch.block[1] * launch.block[2]
+    accumulators = launch.accumulators(device.spec.slots["instruction_set"].name)
+    local_bytes = program.local_bytes + launch.dynamic_local_bytes
+    held = occupancy(device.spec, threads, machine.registers_per_thread, local_bytes, accumulators)
+    cluster = cluster_of(program, launch)
+    order = cluster_order(launch.grid, cluster).reshape(-1, math.prod(cluster))
+    return held, placing(device.spec, device.tables.unit_group, held.workgroups, order)
+
+
 def assembled(
-    device: Device, machine: WaveProgram, launch: Launch, held: Occupancy, workgroups: int, source: TraceSource, caches: Any, log: int = 0
-) -> Engine:
+    device: Device, machine: WaveProgram, launch: Launch, held: Occupancy, workgroups: int, source: TraceSource, caches: Any,
+    cluster: int = 1, log: int = 0,
+) -> Engine:  # fmt: skip
     """The engine for a launch; `log`: room for so many instructions of a wave that is followed."""
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     tables = ProgramTables(
         machine.code, machine.block_start, machine.block_records, machine.tokens, machine.code_bytes, machine.private_bytes
     )
-    geometry = Geometry(workgroups, held.waves_per_workgroup, held.workgroups, threads)
+    geometry = Geometry(workgroups, held.waves_per_workgroup, held.workgroups, threads, cluster)
     return Engine(device.tables_for(held), device.policies, tables, geometry, source, caches, log)

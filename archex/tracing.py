@@ -14,14 +14,13 @@ from archex.assembly import Device
 from archex.base import layout
 from archex.base.errors import Problem, RequestError
 from archex.base.options import Options
-from archex.describe.occupancy import occupancy
 from archex.describe.variants import fastest
 from archex.driver import Driver
 from archex.engine import state, tables
 from archex.lowering import WaveProgram
 from archex.programs.trace import TraceSource
 from archex.records.events import WaveEvent
-from archex.simulate import AHEAD, assembled, back_to_back, prepare, run
+from archex.simulate import assembled, back_to_back, hold, prepare, run
 from archex.suite.launch import Launch
 
 #: Instructions of one wave that are kept.
@@ -53,17 +52,15 @@ def _follow(device: Device, launch: Launch, options: Options, caches: Any, place
     """Run the launch until this wave of this workgroup is over."""
     workgroup, wave = place
     program, machine = prepare(device, launch)
-    threads = int(np.prod(launch.block))
-    accumulators = launch.accumulators(device.spec.slots["instruction_set"].name)
-    local_bytes = program.local_bytes + launch.dynamic_local_bytes
-    held = occupancy(device.spec, threads, machine.registers_per_thread, local_bytes, accumulators)
-    order = np.arange(int(np.prod(launch.grid)), dtype=np.int64)
-    slots = min(held.workgroups * device.spec["compute_unit"].count + AHEAD, len(order))
-    source = TraceSource(program, launch, device.wave_width, slots * held.waves_per_workgroup, seed=options.seed)
-    room = int(source.count(order[workgroup : workgroup + 1])[0][0] @ machine.block_instructions)
-    engine = assembled(device, machine, launch, held, len(order), source, caches, log=min(room, MOST))
+    device = device.at_matrix_clock() if machine.uses_matrix else device
+    held, placed = hold(device, launch, program, machine)
+    order = placed.order
+    source = TraceSource(program, launch, device.wave_width, placed.slots * held.waves_per_workgroup, seed=options.seed)
+    cluster, rank = (int(place[0]) for place in np.nonzero(order == workgroup))
+    room = int(source.count(order[cluster])[0][rank] @ machine.block_instructions)
+    engine = assembled(device, machine, launch, held, order.size, source, caches, placed.size, log=min(room, MOST))
     engine.follow(workgroup, wave)
-    driver = Driver(engine, source, order, launch.ptx.name)
+    driver = Driver(engine, source, order.ravel(), launch.ptx.name)
     while not driver.run(STEP, driver.instructions + STEP):
         if len(engine.log) and not engine.runs(workgroup):
             break

@@ -43,6 +43,11 @@ class Device:
         """What the lowering may use beside plain operations."""
         return abilities_of(self.wave_width, self.spec.get("matrix_unit"), self.spec.get("async_copy_unit"))
 
+    def at_matrix_clock(self) -> Device:
+        """The device while a program with matrix products runs: by another clock, if it says so."""
+        clock = self.spec["compute_unit"].matrix_clock
+        return self if clock is None or clock >= self.clock_hz else _assembled(self.spec, clock)
+
     def tables_for(self, held: Occupancy) -> t.DeviceTables:
         """The tables of a launch: a vector cache that shares its array with local memory keeps what resident workgroups leave."""
         rows = self.tables.levels.copy()
@@ -52,7 +57,11 @@ class Device:
 
 def assemble(spec: DeviceSpec) -> Device:
     """Assemble a device; RequestError if a policy does not compile."""
-    clock, place = spec.clock_hz, topology(spec)
+    return _assembled(spec, spec.clock_hz)
+
+
+def _assembled(spec: DeviceSpec, clock: float) -> Device:
+    place = topology(spec)
     pipes = tuple(name for slot in UNITS if spec.get(slot) is not None for name in spec[slot].pipes)
     dispatcher, instruction_set = spec["dispatcher"], spec["instruction_set"]
     return Device(
@@ -85,6 +94,7 @@ def _tables(spec: DeviceSpec, place: Topology, clock: float) -> t.DeviceTables:
         unit_group=place.group,
         unit_order=place.order,
         unit_die=place.die,
+        aside=unit.aside_vector(spec, clock),
     )
 
 

@@ -112,6 +112,27 @@ def local_vector(spec: DeviceSpec) -> np.ndarray:
     )
 
 
+def aside_vector(spec: DeviceSpec, clock: float) -> np.ndarray:
+    """Copies that run beside the waves (none without the unit), and what clusters of workgroups cost."""
+    unit, copies = spec["compute_unit"], spec.get("async_copy_unit")
+    values = {
+        t.ASIDE_REMOTE_LATENCY: unit.remote_latency,
+        t.ASIDE_REMOTE_BYTES: unit.remote_bytes,
+        t.ASIDE_CLUSTER_BARRIER: unit.cluster_barrier,
+        t.ASIDE_CLUSTER_WAVE: unit.cluster_barrier_wave,
+        t.ASIDE_CLUSTER_START: spec["dispatcher"].cluster_interval.cycles(clock),
+    }
+    if copies is not None:
+        values |= {
+            t.ASIDE_SMALL_INTERVAL: copies.small_interval,
+            t.ASIDE_SMALL_EXTRA: copies.small_extra,
+            t.ASIDE_BULK_INTERVAL: copies.bulk_interval,
+            t.ASIDE_BULK_EXTRA: copies.bulk_extra,
+            t.ASIDE_BULK_RATE: copies.bulk_rate,
+        }
+    return _vector(t.ASIDE_COLUMNS, values)
+
+
 def constant_vector(spec: DeviceSpec) -> np.ndarray:
     """The cache of uniform constants."""
     cache = spec["scalar_cache"]

@@ -9,8 +9,12 @@ import numpy as np
 
 from archex.base import layout as lay
 from archex.engine import tables as tab
+from archex.engine.beside import RING_COLUMNS, RINGS
+from archex.engine.clusters import CLUSTER_COLUMNS
 from archex.engine.policies import SCRATCH, Policies
+from archex.engine.ports import PORTS
 from archex.engine.servers import SERVER_COLUMNS
+from archex.engine.signals import SIGNAL_COLUMNS, SIGNALS
 from archex.engine.state import (
     BARRIERS,
     C_DISPATCH,
@@ -29,12 +33,14 @@ from archex.engine.state import (
     I_STRIDE,
     I_WAYS,
     INFINITY,
+    L_BESIDE,
     L_PER_UNIT,
     L_WAVES,
     L_WORKGROUPS,
     LOG_COLUMNS,
     MEMO_COLUMNS,
     MEMO_ROWS,
+    NEXT_ROOM,
     NOT_STARTED,
     PENDING_BUCKETS,
     PENDING_SHIFT,
@@ -76,19 +82,23 @@ def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, 
     waves = schedulers * slots_of
     code_lines = int(core.code[:, X_LINE].max(initial=0)) + 2
     constants = int(max(core.code[:, lay.OFFSET].max(initial=0), 0)) // max(int(core.constant[tab.CONSTANT_LINE]), 1) + 2
+    beside = core.launch[L_BESIDE] != 0
     state = State(
         scalars=ints(SCALARS), clocks=np.zeros(CLOCKS), waves=ints(waves, WAVE_COLUMNS), age=ints(waves),
         tokens=ints(waves, sizes["tokens"]),
         schedulers=ints(schedulers, SCHEDULER_COLUMNS), pipes=ints(schedulers * max(len(core.pipes), 1), 2),
-        queue=ints(schedulers, max(int(core.unit_int[tab.QUEUE_ENTRIES]), 1)), units=ints(units, UNIT_COLUMNS), ports=np.zeros((units, 4)),
-        barrier_clock=np.zeros((units, 2)), groups=ints(slots, GROUP_COLUMNS), barriers=ints(slots, BARRIERS),
+        queue=ints(schedulers, max(int(core.unit_int[tab.QUEUE_ENTRIES]), 1)), units=ints(units, UNIT_COLUMNS),
+        ports=np.zeros((units, PORTS)),
+        barrier_clock=np.zeros((units, 3)), groups=ints(slots, GROUP_COLUMNS), barriers=ints(slots, BARRIERS),
         members=ints(slots, int(core.launch[L_WAVES])), room=ints(units, int(core.launch[L_PER_UNIT])), available=ints(units),
         held=ints(units), started=ints(slots + 1, 2), freed=ints(slots + 1), starved=ints(waves + 1),
         buffer_order=ints(schedulers, code_lines), buffer_time=ints(schedulers, code_lines), near_order=ints(units, code_lines),
         near_time=ints(units, code_lines), middle_order=ints(units, code_lines), constant_order=ints(units, constants),
         constant_order_2=ints(units, constants), counters=ints(len(tab.COUNTERS)), stalls=ints(tab.REASONS),
         wave_state=ints(max(schedulers * policies.wave_state, 1)), place_state=ints(max(policies.place_state, 1)),
-        log=ints(log, LOG_COLUMNS),
+        log=ints(log, LOG_COLUMNS), rings=ints(waves if beside else 1, RINGS, RING_COLUMNS),
+        signals=ints(slots if beside else 1, SIGNALS, SIGNAL_COLUMNS), woken=ints(waves + 1, 3), clusters=ints(slots, CLUSTER_COLUMNS),
+        offered=ints(units),
     )  # fmt: skip
     state.waves[:, W_GROUP] = -1
     state.waves[:, W_NEXT] = INFINITY
@@ -99,6 +109,7 @@ def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, 
     state.units[:, U_ROOM_TAIL] = core.launch[L_PER_UNIT]
     state.units[:, U_FAR_LINE] = -1
     state.scalars[[PLACED, FAULT]] = -1
+    state.scalars[NEXT_ROOM] = INFINITY
     state.scalars[NOT_STARTED] = core.launch[L_WORKGROUPS]
     state.scalars[FIRST_FILL] = units * core.launch[L_PER_UNIT]
     state.clocks[C_DISPATCH] = core.device[tab.LAUNCH_CYCLES]

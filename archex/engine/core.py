@@ -19,8 +19,10 @@ from archex.engine.state import (
     DISPATCHED,
     FINISHED_GROUPS,
     INFINITY,
+    L_CLUSTER,
     L_QUANTUM,
     LIVE,
+    NEXT_ROOM,
     NOT_STARTED,
     NOW,
     PARKED,
@@ -60,6 +62,7 @@ class Calls(NamedTuple):
 
     global_access: Any
     local_access: Any
+    aside: Any
     links: Any
 
 
@@ -95,13 +98,13 @@ def advance_unit(core: Any, paths: Any, functions: Any, calls: Any, state: Any, 
 def run_core(
     core: Any, paths: Any, state: Any, memory: Any, trace: Any, pick_wave: Any, note_wave: Any, coalesce: Any, access_cycles: Any,
     map_address: Any, place_workgroup: Any, set_index: Any, pick_victim: Any, note_set: Any, write_line: Any, read_line: Any,
-    global_access: Any, local_access: Any,
+    global_access: Any, local_access: Any, aside: Any,
 ) -> int:  # fmt: skip
     """Go on until something is needed, a stop condition holds or the launch is over."""
     functions = in_frame(
         Functions(pick_wave, note_wave, coalesce, access_cycles, map_address, place_workgroup, set_index, pick_victim, note_set)
     )
-    calls = in_frame(Calls(global_access, local_access, in_frame(Links(write_line, read_line))))
+    calls = in_frame(Calls(global_access, local_access, aside, in_frame(Links(write_line, read_line))))
     scalars = state.scalars
     units = state.units.shape[0]
     if scalars[STARVED] > 0:
@@ -110,7 +113,7 @@ def run_core(
     while True:
         end = scalars[NOW] + core.launch[L_QUANTUM]
         if scalars[DISPATCHED] < end:  # once a quantum, however often the run is interrupted
-            code = dispatch(core, functions, state, trace, end)
+            code = dispatch(core, paths, functions, state, trace, end)
             if code != tab.RUNNING:
                 return code
             scalars[DISPATCHED] = end
@@ -128,6 +131,8 @@ def run_core(
         for unit in range(units):
             following = min(following, state.units[unit, U_NEXT])
             room = min(room, state.available[unit])
+        if core.launch[L_CLUSTER] > 1:
+            room = scalars[NEXT_ROOM]
         if scalars[NOT_STARTED] > 0:
             following = min(following, max(int(state.clocks[C_DISPATCH]), room))
         if following >= INFINITY:

@@ -10,9 +10,12 @@ from typing import Any
 
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
+from archex.engine.beside import clear_rings
 from archex.engine.bits import count, lowest
 from archex.engine.bundle import whole
+from archex.engine.clusters import clear_cluster
 from archex.engine.policies import PlaceView
+from archex.engine.rooms import first_offered, keep_offer, offer_cluster
 from archex.engine.state import (
     AGES,
     BARRIERS,
@@ -22,12 +25,16 @@ from archex.engine.state import (
     FIRST_FILL,
     G_END,
     G_LIVE,
+    G_SIGNALS,
     G_UNIT,
     G_WORKGROUP,
     INFINITY,
+    L_BESIDE,
+    L_CLUSTER,
     L_PER_UNIT,
     L_WAVES,
     LIVE,
+    NEXT_ROOM,
     NOT_STARTED,
     PARKED,
     PLACED,
@@ -39,10 +46,10 @@ from archex.engine.state import (
     U_FREE_FROM,
     U_NEXT,
     U_ROOM_HEAD,
-    W_ASYNC,
     W_BARRIER,
     W_BLOCK,
     W_BORN,
+    W_CLUSTER,
     W_CONTEXT,
     W_DRY,
     W_FETCH,
@@ -103,6 +110,8 @@ def start_workgroup(core: Any, state: Any, trace: Any, unit: int, now: float) ->
     waves = core.launch[L_WAVES]
     row = state.groups[group]
     row[G_UNIT], row[G_LIVE], row[G_END], row[G_WORKGROUP] = unit, waves, 0, workgroup
+    row[G_SIGNALS] = 0
+    clear_cluster(core, state, group)
     for k in range(BARRIERS):
         state.barriers[group, k] = 0
     born = int(now)
@@ -118,11 +127,13 @@ def start_workgroup(core: Any, state: Any, trace: Any, unit: int, now: float) ->
         scalars[AGES] += 1
         wave[W_GROUP], wave[W_CONTEXT], wave[W_BORN], wave[W_PREVIOUS] = group, group * waves + k, born, born - 1
         wave[W_BLOCK], wave[W_PC], wave[W_BARRIER], wave[W_DRY], wave[W_LINE] = -1, -1, -1, 0, -1
-        wave[W_STORE], wave[W_RETIRED], wave[W_ASYNC], wave[W_FETCH] = 0, 0, 0, 0
+        wave[W_STORE], wave[W_RETIRED], wave[W_CLUSTER], wave[W_FETCH] = 0, 0, 0, 0
         wave[W_HOLD] = int(now + core.unit[tab.WAVE_START] + cost * k / waves)
         wave[W_HOLD_REASON] = tab.STALL_DISPATCH
         for token in range(state.tokens.shape[1]):
             state.tokens[w, token] = 0
+        if core.launch[L_BESIDE] != 0:
+            clear_rings(state, w)
     for k in range(waves):
         begin_wave(core, state, trace, unit, state.members[group, k])
     units = state.units[unit]
@@ -172,41 +183,75 @@ def resume_starved(core: Any, state: Any, trace: Any) -> None:
 
 
 @jit
-def dispatch(core: Any, functions: Any, state: Any, trace: Any, end: int) -> int:
-    """Start every workgroup that can start before `end`; a return code."""
+def dispatch(core: Any, paths: Any, functions: Any, state: Any, trace: Any, end: int) -> int:
+    """Start every workgroup, or whole cluster of them, that can start before `end`; a return code."""
     scalars = state.scalars
-    units = state.available.shape[0]
+    cluster = core.launch[L_CLUSTER]
     while scalars[NOT_STARTED] > 0:
-        earliest = INFINITY
-        for k in range(units):
-            earliest = min(earliest, state.available[k])
-        now = max(state.clocks[C_DISPATCH], float(earliest))
+        now = state.clocks[C_DISPATCH]
+        if cluster == 1:
+            earliest = INFINITY
+            for k in range(state.available.shape[0]):
+                earliest = min(earliest, state.available[k])
+            now = max(now, float(earliest))
         if now >= end:
+            scalars[NEXT_ROOM] = 0  # the dispatcher itself is what to wait for
             return tab.RUNNING
-        if scalars[QUEUE_HEAD] == scalars[QUEUE_TAIL]:
+        if cluster > 1:
+            fits, following = offer_cluster(core, paths, state, int(now))
+            scalars[NEXT_ROOM] = following
+            if not fits:
+                if following >= end:
+                    return tab.RUNNING
+                state.clocks[C_DISPATCH] = float(following)
+                continue
+        if scalars[QUEUE_TAIL] - scalars[QUEUE_HEAD] < cluster:
             return tab.NEED_WORKGROUPS
-        place = scalars[QUEUE_HEAD] % state.started.shape[0]
-        view = PlaceView(
-            whole(state.available), whole(state.held), whole(core.unit_order), scalars[PLACED], int(now), state.started[place, 1]
-        )
-        unit = functions.place_workgroup(view, whole(state.place_state), whole(core.place_params))
-        if unit == -1:
-            state.clocks[C_DISPATCH] = float(int(now) + 1)
-            continue
-        if unit < 0 or unit >= units or state.available[unit] > int(now):
-            scalars[FAULT] = FAULT_PLACE
-            scalars[FAULT_VALUE] = unit
-            return tab.BAD_POLICY
-        for k in range(units):
-            if core.unit_order[k] == unit:
-                scalars[PLACED] = k
+        interval = core.device[tab.FILL_INTERVAL] if scalars[FIRST_FILL] > 0 else core.device[tab.START_INTERVAL]
+        for rank in range(cluster):
+            unit = place_next(core, functions, state, int(now), rank)
+            if unit < 0:
+                if scalars[FAULT] >= 0:
+                    return tab.BAD_POLICY
+                state.clocks[C_DISPATCH] = float(int(now) + 1)
                 break
-        if scalars[FIRST_FILL] > 0:
-            scalars[FIRST_FILL] -= 1
-            state.clocks[C_DISPATCH] = now + core.device[tab.FILL_INTERVAL]
-        else:
-            state.clocks[C_DISPATCH] = now + core.device[tab.START_INTERVAL]
-        start_workgroup(core, state, trace, unit, now)
+            if cluster == 1:
+                start_workgroup(core, state, trace, unit, now)
+            else:
+                start_workgroup(core, state, trace, unit, max(now, float(state.units[unit, U_FREE_FROM])))
+                keep_offer(core, paths, state, unit, int(now))
+            if scalars[FIRST_FILL] > 0:
+                scalars[FIRST_FILL] -= 1
+            between = core.aside[tab.ASIDE_CLUSTER_START] if cluster > 1 else 0.0
+            state.clocks[C_DISPATCH] = now + interval * (rank + 1) + between
         if scalars[STARVED] > scalars[PARKED]:
             return tab.NEED_TRACE
     return tab.RUNNING
+
+
+@jit
+def place_next(core: Any, functions: Any, state: Any, now: int, rank: int) -> int:
+    """The compute unit that the policy chooses for the next workgroup, -1: none yet (or nonsense, noted as a fault).
+
+    The workgroups of a cluster after its first must find a place at once.
+    """
+    scalars = state.scalars
+    place = scalars[QUEUE_HEAD] % state.started.shape[0]
+    available = state.available
+    if core.launch[L_CLUSTER] > 1:
+        available = state.offered
+    view = PlaceView(whole(available), whole(state.held), whole(core.unit_order), scalars[PLACED], now, state.started[place, 1])
+    unit = functions.place_workgroup(view, whole(state.place_state), whole(core.place_params))
+    if unit == -1 and rank > 0:
+        unit = first_offered(core, state)
+    if unit == -1:
+        return -1
+    if unit < 0 or unit >= available.shape[0] or available[unit] > now:
+        scalars[FAULT] = FAULT_PLACE
+        scalars[FAULT_VALUE] = unit
+        return -1
+    for k in range(available.shape[0]):
+        if core.unit_order[k] == unit:
+            scalars[PLACED] = k
+            break
+    return unit

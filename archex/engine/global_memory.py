@@ -22,7 +22,7 @@ from archex.engine.addresses import (
 from archex.engine.bits import count
 from archex.engine.bundle import segment
 from archex.engine.servers import ACCEPTED, CLOCK, REPEATED
-from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_ASYNC, W_CONTEXT, W_RETIRED, W_STORE
+from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_CONTEXT, W_RETIRED, W_STORE
 from archex.engine.vector_cache import WAY_DOWN, admit_store, load_lines, store_lines
 from archex.engine.wave import look_ahead_pool
 
@@ -158,7 +158,7 @@ def global_access(
     if banked and not atomic:
         banks = segment(paths.levels[0], tab.LEVEL_BANKS, 2)
         passes = cache_passes(memory, banks, kind, base, stride, mask, width, bytes_of, store)
-    if store == 0 and paths.levels[0, tab.LEVEL_RETURN_BYTES] > 0.0:
+    if store == 0 and what != lay.ASYNC_COPY and paths.levels[0, tab.LEVEL_RETURN_BYTES] > 0.0:
         words = count(mask) * max(bytes_of, 4)
         passes = max(passes, int((words + paths.levels[0, tab.LEVEL_RETURN_BYTES] - 1.0) // paths.levels[0, tab.LEVEL_RETURN_BYTES]))
     lines = lines_of(functions, memory, core.line_params, core.launch[L_STANDARD], kind, base, stride, mask, width, bytes_of, line, sector)
@@ -171,12 +171,15 @@ def global_access(
         late = max(paths.levels[0, tab.LEVEL_TAG_EXTRA] * (tags - 1.0), paths.levels[0, tab.LEVEL_DATA_EXTRA] * (passes - 1))
         done += max(late - (lines - 1) / rate, 0.0) if rate > 0.0 else late
         fills = 0.0
-        if paths.levels[0, tab.LEVEL_FILL_SECTOR] > 0.0:  # what arrives from below is written through the same banks
+        copied = what == lay.ASYNC_COPY
+        filled = not copied or bypass == 0
+        if filled and paths.levels[0, tab.LEVEL_FILL_SECTOR] > 0.0:  # what arrives from below is written through the same banks
             for k in range(lines):
                 fills += paths.levels[0, tab.LEVEL_FILL_SECTOR] * count(memory.sectors[k])
-        state.ports[unit, port] = start + max(tags, float(passes)) + fills + stalled
-        if what == lay.ASYNC_COPY:
-            state.waves[w, W_ASYNC] = max(state.waves[w, W_ASYNC], int(done))
+        held = max(tags, float(passes))
+        if copied:
+            held = max(held, core.aside[tab.ASIDE_SMALL_INTERVAL])
+        state.ports[unit, port] = start + held + fills + stalled
         return int(done), int(start + stalled)
     if atomic:
         lines_held = 0

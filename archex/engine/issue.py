@@ -37,7 +37,6 @@ from archex.engine.state import (
     STARVED,
     TOKEN_SHIFT,
     U_ISSUED,
-    W_ASYNC,
     W_BARRIER,
     W_BUSY,
     W_END,
@@ -50,13 +49,14 @@ from archex.engine.state import (
     W_PIPE_2,
     W_PREVIOUS,
     W_RETIRED,
+    WOKEN,
     X_CODE,
     X_HOLD,
     X_MEMORY,
     X_SLACK,
 )
 from archex.engine.wave import OVER, align, prepare_wave
-from archex.engine.workgroup import arrive
+from archex.engine.workgroup import arrive, wake_waves
 
 FAULT_PICK_WAVE = 0
 BARRIER_PENDING = 1 << 20  # keeps `begin_wave` from preparing a wave that is about to arrive at a barrier
@@ -160,6 +160,8 @@ def memory_instruction(
             done, taken = calls.global_access(
                 core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now, record, base, stride, mask
             )
+            if kind == lay.ASYNC_COPY:
+                done, _ = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now, done)
             if feedback != 0 and memory.counters[_LOOKUPS] - memory.counters[_HITS] > missed:
                 slot = w - g * core.unit_int[tab.SLOTS]
                 for k in range(state.scalars[LINES]):
@@ -203,26 +205,34 @@ def issue(
     wave[W_HOLD_REASON] = tab.STALL_EXECUTION_UNIT
     late = hold_pipe(state, wave, row, now)
     done = now + late + row[lay.LATENCY]
+    ready = done
     if kind != lay.ARITHMETIC:
         if row[X_MEMORY] != 0:
-            done = memory_instruction(core, paths, functions, calls, state, memory, trace, unit, g, w, now + late)
+            ready = done = memory_instruction(core, paths, functions, calls, state, memory, trace, unit, g, w, now + late)
         elif kind == lay.CONSTANT_LOAD:
-            done += constant_extra(core, state, unit, pc)
+            ready = done = done + constant_extra(core, state, unit, pc)
         elif kind == lay.FENCE:
             device = row[lay.FLAGS] & lay.DEVICE_SCOPE
             cost = core.unit_int[tab.FENCE_DEVICE] if device != 0 else core.unit_int[tab.FENCE_UNIT]
             hold_wave(wave, max(now, wave[W_RETIRED]) + cost if device != 0 else now + cost, tab.STALL_FENCE)
-        elif kind == lay.GROUP_WAIT:
-            hold_wave(wave, wave[W_ASYNC], tab.STALL_MEMORY)
         elif kind == lay.MATRIX:
             state.counters[_MATRIX] += 1
             state.counters[_MATRIX_CYCLES] += row[X_HOLD]
+            if row[lay.FLAGS] & lay.BESIDE:  # its wave waits by group, not for the registers
+                done, _ = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now + late, 0)
+                ready = now
+        elif kind > lay.MATRIX:
+            done, reason = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now + late, 0)
+            if reason >= 0:
+                hold_wave(wave, done, reason)
+            if state.scalars[WOKEN] > 0:
+                wake_waves(core, state, unit)
     if entry >= 0:
         end_entry(state, entry, done)
     if row[lay.DST0] >= 0:
-        state.tokens[w, row[lay.DST0]] = (done << TOKEN_SHIFT) | row[X_CODE]
+        state.tokens[w, row[lay.DST0]] = (ready << TOKEN_SHIFT) | row[X_CODE]
     if row[lay.DST1] >= 0:
-        state.tokens[w, row[lay.DST1]] = (done << TOKEN_SHIFT) | row[X_CODE]
+        state.tokens[w, row[lay.DST1]] = (ready << TOKEN_SHIFT) | row[X_CODE]
     if kind == lay.BARRIER:
         if pc + 1 < wave[W_END]:
             wave[W_PC] = pc + 1
@@ -233,7 +243,8 @@ def issue(
                 arrive(core, state, w, pc, now)
     elif pc + 1 < wave[W_END]:
         wave[W_PC] = pc + 1
-        prepare_wave(core, state, unit, g, w)
+        if wave[W_BARRIER] < 0:
+            prepare_wave(core, state, unit, g, w)
     else:
         begin_wave(core, state, trace, unit, w)
 

@@ -12,8 +12,10 @@ from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.addresses import expand_affine, expand_scattered, local_passes, local_weight
 from archex.engine.bits import count
+from archex.engine.clusters import reach_out, remote_rank
 from archex.engine.global_memory import LOCAL_WINDOW
-from archex.engine.state import L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_STORE
+from archex.engine.ports import take_port
+from archex.engine.state import L_CLUSTER, L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_GROUP, W_STORE
 
 _WAVEFRONTS = tab.COUNTER_INDEX["local_memory_wavefronts"]
 _CONFLICTS = tab.COUNTER_INDEX["local_memory_conflicts"]
@@ -27,6 +29,15 @@ def latency_of(local_memory: Any, bytes_of: int) -> float:
     if bytes_of <= 8:
         return local_memory[tab.LOCAL_LATENCY_8]
     return local_memory[tab.LOCAL_LATENCY_16]
+
+
+@jit
+def first_address(memory: Any, width: int) -> int:
+    """The address of the first active lane (addresses expanded)."""
+    for lane in range(width):
+        if memory.addresses[lane] >= 0:
+            return memory.addresses[lane] % LOCAL_WINDOW
+    return 0
 
 
 @jit
@@ -48,8 +59,9 @@ def local_access(
         expand_scattered(memory, trace.pool, state.waves[w, W_CONTEXT], base, mask, width, bias)
     elif base >= LOCAL_WINDOW:
         base -= LOCAL_WINDOW
-    port = core.unit_int[tab.LOCAL_PORT]
-    start = max(float(now), state.ports[unit, port])
+    other = -1
+    if core.launch[L_CLUSTER] > 1:
+        other = remote_rank(core, state, state.waves[w, W_GROUP], base if kind == lay.AFFINE else first_address(memory, width))
     banks, bank_bytes = int(local[tab.LOCAL_BANKS]), int(local[tab.LOCAL_BANK_BYTES])
     if atomic:
         if kind == lay.AFFINE:
@@ -77,7 +89,10 @@ def local_access(
         latency = latency_of(local, bytes_of) + local[tab.LOCAL_CONFLICT_EXTRA] * max(passes - ideal, 0)
     memory.counters[_WAVEFRONTS] += passes
     memory.counters[_CONFLICTS] += max(passes - ideal, 0)
-    state.ports[unit, port] = start + held
+    start = take_port(state, unit, core.unit_int[tab.LOCAL_PORT], float(now), held)
+    if other >= 0:
+        latency += reach_out(core, state, unit, other, start, held, count(mask) * bytes_of) - start
+        latency += 0.0 if store == 1 else core.aside[tab.ASIDE_REMOTE_LATENCY]
     if store == 1:
         state.waves[w, W_STORE] = max(state.waves[w, W_STORE], int(start + held))
     return int(start + latency), int(start)

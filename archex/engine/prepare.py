@@ -52,6 +52,8 @@ from archex.engine.state import (
     I_WHOLE,
     I_WRITE,
     INT_COLUMNS,
+    L_BESIDE,
+    L_CLUSTER,
     L_LOCAL_PERIOD,
     L_PER_UNIT,
     L_PIPES,
@@ -141,6 +143,12 @@ _RESULT_REASON = (
 )
 
 
+def _beside(program: tab.ProgramTables) -> bool:
+    """Whether a program starts something beside its waves, or waits for signals."""
+    kind, flags = program.code[:, lay.KIND], program.code[:, lay.FLAGS]
+    return bool(((kind > lay.MATRIX) | ((kind == lay.MATRIX) & (flags & lay.BESIDE != 0))).any())
+
+
 class _Servers:
     """Hands out server numbers."""
 
@@ -213,9 +221,12 @@ def prepare(
     dram_int[DI_PAGE_SETS] = entries // dram_int[DI_PAGE_WAYS] if entries > 0 else 0
     dram_int[DI_WALK] = servers.take(buffers, translation[tab.TRANSLATION_INTERVAL] if entries > 0 else 0)
     launch = np.zeros(LAUNCH_COLUMNS, np.int64)
-    launch[[L_WORKGROUPS, L_WAVES, L_PER_UNIT, L_THREADS]] = geometry
+    launch[[L_WORKGROUPS, L_WAVES, L_PER_UNIT, L_THREADS]] = geometry[:4]
+    launch[L_CLUSTER], launch[L_BESIDE] = geometry.cluster, bool(_beside(program))
     launch[L_PRIVATE], launch[L_PIPES] = program.private_bytes, len(tables.pipes)
     launch[L_QUANTUM] = min(max(int(tables.device[tab.RELAUNCH_CYCLES]), 16), 64)
+    if geometry.cluster > 1:  # what one compute unit tells another is exact as far as the way takes a quantum
+        launch[L_QUANTUM] = min(int(launch[L_QUANTUM]), max(int(tables.aside[tab.ASIDE_REMOTE_LATENCY]), 8))
     launch[L_STANDARD], launch[L_WAVE_FEEDBACK] = policies.coalesce_standard, policies.wave_feedback
     launch[L_WAVE_STATE], launch[L_LOCAL_PERIOD] = policies.wave_state, policies.local_period
     launch[L_WIDTH] = int(tables.device[tab.WAVE_WIDTH])
@@ -233,6 +244,7 @@ def prepare(
         local_params=floats(policies.local_params), constant=floats(tables.constant),
         fetch=floats(tables.fetch), start_cost=floats(tables.start_cost), unit_order=ints(tables.unit_order), launch=launch,
         wave_params=floats(policies.wave_params), place_params=floats(policies.place_params),
+        aside=floats(tables.aside),
     )  # fmt: skip
     paths = Paths(
         levels=floats(tables.levels), levels_int=levels_int, dram=floats(dram), dram_int=dram_int, translation=floats(tables.translation),

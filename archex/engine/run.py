@@ -22,6 +22,7 @@ from archex.base.jit import COMPILED, jit
 from archex.engine import bundle as bundles
 from archex.engine import tables as tab
 from archex.engine.allocate import allocate, allocate_memory, level_cells
+from archex.engine.aside import aside
 from archex.engine.bundle import bundle
 from archex.engine.core import Functions, Links, Trace, run_core
 from archex.engine.global_memory import global_access
@@ -73,7 +74,7 @@ _PER_LEVEL = ("set_index", "pick_victim", "note_set")
 def compiled_core(core: Any, paths: Any, state: Any, memory: Any, trace: Any, levels: int) -> tuple[Any, ...]:
     """The main loop and the steps compiled apart from it, once for a number of cache levels (or as they are)."""
     if not COMPILED:
-        return run_core, (write_line, read_line, global_access, local_access)
+        return run_core, (write_line, read_line, global_access, local_access, aside)
     from numba import types
 
     i64, f64 = types.int64, types.float64
@@ -90,8 +91,9 @@ def compiled_core(core: Any, paths: Any, state: Any, memory: Any, trace: Any, le
     links = bundles.BundleType(types.NamedTuple([write_type, read_type], Links), False)
     far, far_type = apart(global_access, pair(core, paths, functions, links, state, memory, trace, *[i64] * 8))
     near, near_type = apart(local_access, pair(core, functions, state, memory, trace, *[i64] * 8))
-    kinds = (core, paths, state, memory, trace, *singles, *per_level, write_type, read_type, far_type, near_type)
-    return jit(run_core.py_func, signature=i64(*kinds), _nrt=False, no_cfunc_wrapper=True), (write, read, far, near)
+    beside, beside_type = apart(aside, pair(core, paths, functions, links, state, memory, trace, *[i64] * 5))
+    kinds = (core, paths, state, memory, trace, *singles, *per_level, write_type, read_type, far_type, near_type, beside_type)
+    return jit(run_core.py_func, signature=i64(*kinds), _nrt=False, no_cfunc_wrapper=True), (write, read, far, near, beside)
 
 
 class Engine:
@@ -108,7 +110,8 @@ class Engine:
         self.policies = policies
         self.core, self.paths, sizes = prepare(tables, policies, program, geometry)
         self.trace = Trace(rings.blocks, rings.records, rings.pool, rings.cursor)
-        self.slots = len(rings.cursor) // geometry.waves_per_workgroup
+        self.cluster = geometry.cluster
+        self.slots = len(rings.cursor) // (geometry.waves_per_workgroup * self.cluster) * self.cluster
         self.state = allocate(self.core, sizes, policies, self.slots, log)
         self.memory = allocate_memory(self.paths, sizes, policies, self.state, caches)
         self._used = np.zeros(self.slots, bool)
@@ -172,11 +175,12 @@ class Engine:
         return self.state.log[: int(self.state.scalars[LOGGED])]
 
     def free_slots(self) -> np.ndarray:
-        """Context slots that hold no workgroup; forget those that ended since the last call."""
+        """Context slots that hold no workgroup, those of a cluster all or none; forget those that ended since the last call."""
         freed = int(self.state.scalars[FREED])
         self._used[self.state.freed[:freed]] = False
         self.state.scalars[FREED] = 0
-        return np.flatnonzero(~self._used)
+        size = self.cluster
+        return np.flatnonzero(~self._used if size == 1 else ~self._used.reshape(-1, size).any(1).repeat(size))
 
     def push(self, slots: Any, workgroups: Any) -> None:
         """Queue workgroups whose traces have begun in these context slots, in order of dispatch."""

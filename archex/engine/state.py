@@ -51,12 +51,14 @@ W_BLOCK = 13
 W_LANES = 14
 W_STORE = 15  # cycle its last store left the unit's port
 W_RETIRED = 16  # completion of its last store or reduction
-W_ASYNC = 17  # completion of its last asynchronous copy
+W_CLUSTER = 17  # phases of its cluster's barrier that must have ended for it to pass
 W_LINE = 18  # instruction line it read last
 W_BORN = 19  # cycle its workgroup started
-W_BARRIER = 20  # barrier it waits at, -1 none
+W_BARRIER = 20  # barrier it waits at, -1 none; from ASIDE on: what it waits for there (see `signals`, `clusters`)
 W_DRY = 21  # 1: its trace ran dry, the next block is not known yet
+W_NEEDED = 22  # phases that must have ended of what it waits for
 WAVE_COLUMNS = 24
+ASIDE = 1 << 21
 
 # --- schedulers[g]
 S_NOW = 0  # cycle of its next look
@@ -92,7 +94,8 @@ G_UNIT = 0
 G_LIVE = 1  # waves not yet finished
 G_END = 2  # latest end of its waves
 G_WORKGROUP = 3
-GROUP_COLUMNS = 4
+G_SIGNALS = 4  # barriers in its local memory seen so far
+GROUP_COLUMNS = 5
 BARRIERS = 16
 
 # --- scalars
@@ -120,7 +123,9 @@ LOG_WAVE = 21  # which of its waves
 LOGGED = 22  # instructions logged, or that would have been
 PARKED = 19  # entries in `starved` that the source could not help yet: they wait for another wave's trace
 DISPATCHED = 18  # end of the quantum the dispatcher has served
-SCALARS = 24
+WOKEN = 23  # entries in `woken`
+NEXT_ROOM = 24  # of a launch of clusters: cycle of the next room that may let one start, INFINITY none
+SCALARS = 26
 
 # --- log[i]: an instruction of the wave that is followed
 LOG_SINCE = 0  # cycle from which it could have been issued, had it waited for nothing
@@ -200,6 +205,7 @@ class Core(NamedTuple):
     launch: np.ndarray  # int64: the columns L_*
     wave_params: np.ndarray
     place_params: np.ndarray
+    aside: np.ndarray
 
 
 class Paths(NamedTuple):
@@ -245,6 +251,8 @@ L_WIDTH = 9  # lanes a wave
 L_SLOTS = 10  # context slots
 L_WAVE_STATE = 11
 L_LOCAL_PERIOD = 12  # see `Policies.local_period`
+L_BESIDE = 13  # 1: its program starts something beside its waves
+L_CLUSTER = 14  # workgroups of a cluster
 LAUNCH_COLUMNS = 16
 
 
@@ -261,7 +269,7 @@ class State(NamedTuple):
     queue: np.ndarray  # int64[schedulers, entries]: cycle each entry is free
     units: np.ndarray
     ports: np.ndarray  # float64[units, 4]: free from
-    barrier_clock: np.ndarray  # float64[units, 2]: barrier unit free from, fraction carried
+    barrier_clock: np.ndarray  # float64[units, 3]: barrier unit free from, fraction carried, unit of clusters' barriers free from
     groups: np.ndarray
     barriers: np.ndarray  # int64[slots, BARRIERS]: waves arrived
     members: np.ndarray  # int64[slots, waves]: wave slots of a workgroup
@@ -283,6 +291,11 @@ class State(NamedTuple):
     wave_state: np.ndarray
     place_state: np.ndarray
     log: np.ndarray  # int64[entries, LOG_COLUMNS]; no entries: nothing is logged
+    rings: np.ndarray  # int64[waves, RINGS, ring columns] of a program that starts something beside its waves, see `beside`
+    signals: np.ndarray  # int64[slots, SIGNALS, signal columns], see `signals`
+    woken: np.ndarray  # int64[waves, 3]: wave, cycle, reason of those that an instruction has let go
+    clusters: np.ndarray  # int64[slots, cluster columns], see `clusters`
+    offered: np.ndarray  # int64[units]: `available` as a workgroup of a cluster finds it
 
 
 class Memory(NamedTuple):

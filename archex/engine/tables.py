@@ -162,6 +162,20 @@ TRANSLATION_WAYS = 5  # entries of a set; 0: all of them
 TRANSLATION_COLUMNS = 6
 
 
+# --- aside: what runs beside the waves, and what compute units of a cluster say to each other; one vector
+ASIDE_SMALL_INTERVAL = 0  # cycles a wave's copy by lane holds the port of the vector cache at least
+ASIDE_SMALL_EXTRA = 1  # latency of such a copy beside a load's
+ASIDE_BULK_INTERVAL = 2  # cycles between two bulk copies of a compute unit
+ASIDE_BULK_EXTRA = 3  # latency of such a copy beside a load's
+ASIDE_BULK_RATE = 4  # bytes of them a cycle and compute unit; 0: as its port
+ASIDE_REMOTE_LATENCY = 5  # cycles from one compute unit of a cluster to another, one way
+ASIDE_REMOTE_BYTES = 6  # bytes a cycle from and to another's local memory; 0 unlimited
+ASIDE_CLUSTER_BARRIER = 7  # cycles from the last arrival at a cluster's barrier until its waves go on
+ASIDE_CLUSTER_WAVE = 8  # ... and so many more for each wave of a compute unit's workgroup
+ASIDE_CLUSTER_START = 9  # cycles between two starts beside the others, for each cluster
+ASIDE_COLUMNS = 10
+
+
 class DeviceTables(NamedTuple):
     """A device as numbers. `start_cost` rows (waves of a workgroup, cycles a compute unit needs to start it), increasing, interpolated."""
 
@@ -180,6 +194,7 @@ class DeviceTables(NamedTuple):
     unit_group: np.ndarray  # int64[units]: group that shares LEVEL_GROUP_* rates
     unit_order: np.ndarray  # int64[units]: order in which an empty device is filled
     unit_die: np.ndarray  # int64[units]: die of the compute unit (0 where there is one)
+    aside: np.ndarray = np.zeros(ASIDE_COLUMNS)  # float64[ASIDE_COLUMNS]
 
 
 class ProgramTables(NamedTuple):
@@ -197,12 +212,16 @@ class ProgramTables(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """One launch: how many workgroups of how many waves, how many of them one compute unit holds, active lanes of a workgroup."""
+    """One launch: how many workgroups of how many waves, how many of them one compute unit holds, active lanes of a workgroup.
+
+    `cluster`: workgroups that start together, on compute units of one group, and reach each other's local memory.
+    """
 
     workgroups: int
     waves_per_workgroup: int
     workgroups_per_unit: int
     threads_per_workgroup: int
+    cluster: int = 1
 
 
 # --- stall reasons: every cycle of a resident wave is charged to exactly one

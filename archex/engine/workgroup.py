@@ -10,6 +10,7 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
+from archex.engine.clusters import end_phase, first_of
 from archex.engine.state import (
     BARRIERS,
     FINISHED_GROUPS,
@@ -18,14 +19,20 @@ from archex.engine.state import (
     G_LIVE,
     G_UNIT,
     INFINITY,
+    L_CLUSTER,
     L_PER_UNIT,
+    L_QUANTUM,
     L_WAVES,
     L_WIDTH,
     LAST_END,
     LIVE,
+    NEXT_ROOM,
+    NOW,
     S_FREE,
     S_LAST,
+    S_NOW,
     U_FREE_FROM,
+    U_NEXT,
     U_ROOM_HEAD,
     U_ROOM_TAIL,
     W_BARRIER,
@@ -38,6 +45,7 @@ from archex.engine.state import (
     W_PREVIOUS,
     W_RETIRED,
     W_STORE,
+    WOKEN,
 )
 from archex.engine.wave import prepare_wave
 
@@ -45,6 +53,32 @@ _BARRIERS = tab.COUNTER_INDEX["barriers"]
 _FINISHED = tab.COUNTER_INDEX["workgroups_finished"]
 _WAVES = tab.COUNTER_INDEX["waves_finished"]
 _RESIDENT = tab.COUNTER_INDEX["resident_wave_cycles"]
+
+
+@jit
+def wake_waves(core: Any, state: Any, unit: int) -> None:
+    """Let the waves in `woken` go on, each from its cycle; an instruction of compute unit `unit` did it.
+
+    Compute units before it in turn have reached the end of the quantum already.
+    """
+    scalars = state.scalars
+    slots = core.unit_int[tab.SLOTS]
+    per_unit = slots * core.unit_int[tab.SCHEDULERS]
+    for k in range(scalars[WOKEN]):
+        w, moment = state.woken[k, 0], state.woken[k, 1]
+        wave = state.waves[w]
+        own = w // per_unit
+        if own < unit:
+            moment = max(moment, scalars[NOW] + core.launch[L_QUANTUM])
+        if moment > wave[W_HOLD]:
+            wave[W_HOLD] = moment
+            wave[W_HOLD_REASON] = state.woken[k, 2]
+        if wave[W_DRY] == 0:
+            g = w // slots
+            prepare_wave(core, state, own, g, w)
+            if own != unit:
+                state.units[own, U_NEXT] = min(state.units[own, U_NEXT], state.schedulers[g, S_NOW])
+    scalars[WOKEN] = 0
 
 
 @jit
@@ -107,6 +141,7 @@ def end_workgroup(core: Any, state: Any, group: int) -> None:
     state.held[unit] -= 1
     state.available[unit] = max(state.room[unit, units[U_ROOM_HEAD] % per_unit], units[U_FREE_FROM])
     scalars = state.scalars
+    scalars[NEXT_ROOM] = min(scalars[NEXT_ROOM], state.room[unit, (units[U_ROOM_TAIL] - 1) % per_unit])
     state.freed[scalars[FREED]] = group
     scalars[FREED] += 1
     scalars[LIVE] -= 1
@@ -124,7 +159,7 @@ def end_wave(core: Any, state: Any, w: int) -> None:
     state.stalls[tab.STALL_DRAIN] += end - issued
     state.counters[_RESIDENT] += end - wave[W_BORN]
     state.counters[_WAVES] += 1
-    wave[W_NEXT] = INFINITY
+    wave[W_NEXT], wave[W_BARRIER] = INFINITY, -1
     slots = core.unit_int[tab.SLOTS]
     g = w // slots
     if state.schedulers[g, S_LAST] == w - g * slots:
@@ -133,6 +168,9 @@ def end_wave(core: Any, state: Any, w: int) -> None:
     state.groups[group, G_LIVE] -= 1
     state.groups[group, G_END] = max(state.groups[group, G_END], end)
     live = state.groups[group, G_LIVE]
+    if core.launch[L_CLUSTER] > 1:
+        end_phase(core, state, first_of(core, group))
+        wake_waves(core, state, state.groups[group, G_UNIT])
     if live == 0:
         end_workgroup(core, state, group)
         return

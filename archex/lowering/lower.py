@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import attrs
 import numpy as np
 
+from archex.base import layout as lay
 from archex.base.layout import Timing
 from archex.lowering import diverge
 from archex.lowering.emit import Emitter
@@ -57,6 +58,11 @@ class WaveProgram:
     def block_instructions(self) -> np.ndarray:
         """Machine instructions of each block."""
         return np.diff(self.block_start)
+
+    @property
+    def uses_matrix(self) -> bool:
+        """Whether a matrix unit has something to do."""
+        return bool((self.code[:, lay.KIND] == lay.MATRIX).any())
 
 
 def lower(

@@ -29,6 +29,16 @@ class ComputeUnitSpec:
     fence_workgroup: float = number("cycles", "a fence within the workgroup, nothing outstanding")
     fence_device: float = number("cycles", "a fence across the device, nothing outstanding")
     memory_queue: int = number("count", "memory instructions a scheduler may have waiting for a port", low=1)
+    matrix_clock: float | None = number(
+        "Hz", "clock while a program with matrix products runs, where it is another", low=1e6, high=1e11, default=None
+    )
+    cluster_workgroups: int = number(
+        "count", "workgroups that may start together on one group of compute units and reach each other's local memory", low=1, default=1
+    )
+    cluster_barrier: float = number("cycles", "a barrier of such a cluster lets waves go so many cycles after the last arrival", default=0)
+    cluster_barrier_wave: float = number("cycles", "and so many more for each wave of a workgroup", default=0)
+    remote_latency: float = number("cycles", "from one compute unit of a cluster to another's local memory, one way", default=0)
+    remote_bytes: float = number("B/cycle", "bytes of that a compute unit moves a cycle; 0: as its port", default=0)
 
 
 class ComputeUnit(Part):

@@ -25,6 +25,9 @@ class DispatcherSpec:
     gap: Duration = number("duration", "from a launch's end to the next one's start when they run back to back")
     fill_interval: Duration = number("duration", "between two starts, device-wide, while the device fills")
     start_interval: Duration = number("duration", "between two starts, device-wide, once slots are used again")
+    cluster_interval: Duration = number(
+        "duration", "between two starts beside that, for each cluster of workgroups", default=Duration(0.0, "cycles")
+    )
     relaunch: Duration = number("duration", "from a workgroup's end until the next one runs in its place")
     wave_start: Duration = number("duration", "from a workgroup's start to its first instruction")
     start_cost: list[StartCostSpec] = nested(StartCostSpec, "cost of a start on one compute unit, by size, interpolated", each="list")

@@ -6,6 +6,7 @@ by the wave-instructions they stand for.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,6 +43,7 @@ class Outcome:
     plan: Any
     work: Any
     resident: int
+    clock_hz: float
     assumed: tuple[str, ...] = ()
     counters: dict[str, float] = attrs.field(factory=dict)
     cycles: float = 0.0
@@ -60,6 +62,11 @@ class Outcome:
 def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repeat: int) -> dict[str, Any]:
     """The columns of one launch, or of several run back to back (times and counters summed, shares by weight)."""
     first = outcomes[0]
+    by_clock: dict[float, float] = {}
+    for outcome in outcomes:
+        by_clock[outcome.clock_hz] = by_clock.get(outcome.clock_hz, 0.0) + outcome.cycles
+    clock_hz = max(by_clock, key=lambda clock: by_clock[clock])  # the one that most cycles are of
+    device = device if clock_hz == device.clock_hz else device.at_matrix_clock()
     sums = {name: sum(o.counters[name] for o in outcomes) for name in first.counters}
     cycles = sum(o.cycles for o in outcomes)
     issued = max(sums["wave_instructions"], 1)
@@ -73,14 +80,15 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
     row |= {
         "cycles": cycles,
         "launch_drain_cycles": fixed * len(outcomes),
-        "time_ns": 1e9 * (cycles + gap) / device.clock_hz,
-        "clock_hz": device.clock_hz,
+        "time_ns": sum(1e9 * share / clock for clock, share in (by_clock | {clock_hz: by_clock[clock_hz] + gap}).items()),
+        "clock_hz": clock_hz,
         "sampled_fraction": sum(o.simulated for o in outcomes) / max(sum(o.total for o in outcomes), 1),
         "error_bound": sum(o.doubt * o.cycles for o in outcomes) / cycles,
         "assumptions": "; ".join(dict.fromkeys(a for o in outcomes for a in o.assumed)) or None,
         "issue_active_pct": 100.0 * issued / (active * unit.count * unit.schedulers),
+        "matrix_active_pct": 100.0 * sums["matrix_cycles"] / (active * _matrix_units(device)) if sums["matrix_cycles"] else None,
         "occupancy_pct": 100.0 * sum(value for name, value in sums.items() if name.startswith(_STALL)) / (active * unit.count * unit.waves),
-        "occupancy_limiter": first.held.limiter(first.work.workgroups, unit.count),
+        "occupancy_limiter": first.held.limiter(math.prod(first.launch.grid), unit.count),
         "registers_per_thread": first.machine.registers_per_thread,
         "spill_bytes": first.machine.spill_bytes,
         "simulate_seconds": sum(o.simulate_seconds for o in outcomes),
@@ -100,6 +108,13 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
         row["arithmetic_intensity"] = flops / moved if moved else None
     row["limiter"] = _limiter(busy, row)
     return row
+
+
+def _matrix_units(device: Any) -> int:
+    """Matrix units of all compute units: one next to each scheduler, or one for all of them."""
+    unit, matrix = device.spec["compute_unit"], device.spec["matrix_unit"]
+    shared = next(iter(matrix.pipes.values())).shared_by == "compute_unit"
+    return int(unit.count * (1 if shared else unit.schedulers))
 
 
 def peak_flops(device: Any, machine: Any) -> float | None:

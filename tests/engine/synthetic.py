@@ -28,6 +28,7 @@ def device(units: int = 1, schedulers: int = 1, slots: int = 16, width: int = 32
         "fetch": np.zeros(tab.FETCH_COLUMNS),
         "dram": np.zeros(tab.DRAM_COLUMNS),
         "translation": np.zeros(tab.TRANSLATION_COLUMNS),
+        "aside": np.zeros(tab.ASIDE_COLUMNS),
         "l0": np.zeros(tab.LEVEL_COLUMNS),
         "l1": np.zeros(tab.LEVEL_COLUMNS),
         "l2": np.zeros(tab.LEVEL_COLUMNS),
@@ -40,6 +41,7 @@ def device(units: int = 1, schedulers: int = 1, slots: int = 16, width: int = 32
         "fetch": "FETCH_",
         "dram": "DRAM_",
         "translation": "TRANSLATION_",
+        "aside": "ASIDE_",
         "l0": "LEVEL_",
         "l1": "LEVEL_",
         "l2": "LEVEL_",
@@ -133,6 +135,7 @@ def device(units: int = 1, schedulers: int = 1, slots: int = 16, width: int = 32
         unit_group=np.zeros(units, np.int64),
         unit_order=np.arange(units),
         unit_die=np.zeros(units, np.int64),
+        aside=vectors["aside"],
     )
 
 
@@ -212,7 +215,7 @@ def program(*blocks: Sequence[list[int]], private_bytes: int = 0) -> tab.Program
     code = np.array(rows, np.int32)
     code[:, lay.ADDRESS] = 16 * np.arange(len(code))
     starts = np.cumsum([0] + [len(block) for block in blocks])
-    records = [max([row[lay.RECORD] for row in block] + [-1]) + 1 for block in blocks]
+    records = [max([row[lay.RECORD] + (row[lay.KIND] == lay.ASYNC_COPY) for row in block] + [-1]) + 1 for block in blocks]
     tokens = int(max(code[:, lay.DST0].max(), code[:, lay.SRC0 : lay.SRC0 + lay.SRC_COUNT].max(), 0)) + 1
     return tab.ProgramTables(code, starts.astype(np.int32), np.array(records, np.int32), tokens, 16 * len(code), private_bytes)
 
@@ -251,7 +254,7 @@ class Rings:
         cursor = self.cursor[context]
         while blocks:
             needed = int(self.records_of[blocks[0][0]])
-            scattered = sum(1 for row in records[:needed] if row[0] == lay.SCATTERED)
+            scattered = sum(1 for row in records[:needed] if row[0] in (lay.SCATTERED, lay.BULK))
             if (
                 cursor[lay.BLOCK_TAIL] - cursor[lay.BLOCK_HEAD] >= self.ring
                 or cursor[lay.RECORD_TAIL] - cursor[lay.RECORD_HEAD] + needed > 4 * self.ring
@@ -260,7 +263,7 @@ class Rings:
                 return
             for _ in range(needed):
                 kind, base, stride, mask = records.pop(0)
-                if kind == lay.SCATTERED:
+                if kind in (lay.SCATTERED, lay.BULK):
                     base = int(cursor[lay.POOL_TAIL])
                     self.pool[context, base & (self.ring - 1)] = pool.pop(0)
                     cursor[lay.POOL_TAIL] += 1
@@ -272,6 +275,24 @@ class Rings:
 
 
 FULL = (1 << 32) - 1
+
+
+def box(base: int, bytes_of: int, local: int = 0, barrier: int = 0, targets: int = 0, way: int = lay.BULK_IN, rows: int = 0) -> list[int]:
+    """A pool row that describes a bulk copy of `bytes_of` bytes, or of so many rows of them, a page apart."""
+    row = [0] * 32
+    row[lay.BULK_BASE], row[lay.BULK_BYTES], row[lay.BULK_LOCAL], row[lay.BULK_BARRIER] = base, bytes_of, local, barrier
+    row[lay.BULK_COUNT], row[lay.BULK_STRIDE] = rows, 4096
+    row[lay.BULK_CREDIT], row[lay.BULK_TARGETS], row[lay.BULK_WAY] = bytes_of * max(rows, 1), targets, way
+    return row
+
+
+def signal(address: int, number: int, expected: int = 0) -> tuple[int, int, int, int]:
+    """A record of an operation on a barrier in local memory: arrivals or phases, bytes to expect."""
+    return lay.SIGNAL, address, number, expected
+
+
+BULK_RECORD = (lay.BULK, 0, 0, 1)
+NO_RECORD = (lay.NO_ACCESS, 0, 0, 0)
 
 
 def affine(base: int, stride: int = 4, mask: int = FULL) -> tuple[int, int, int, int]:
@@ -309,12 +330,13 @@ def simulate(
     chosen: Policies | None = None,
     caches: Any = None,
     threads: int = 0,
+    cluster: int = 1,
 ) -> Engine:
     """Run a launch whole; the engine at its end."""
     units = int(tables.device[tab.UNITS])
-    rings = Rings(make, waves, slots or units * per_unit + 2, int(tables.device[tab.WAVE_WIDTH]), ring)
+    rings = Rings(make, waves, slots or units * per_unit + 2 * cluster, int(tables.device[tab.WAVE_WIDTH]), ring)
     rings.records_of = code.block_records
-    geometry = tab.Geometry(workgroups, waves, per_unit, threads or waves * int(tables.device[tab.WAVE_WIDTH]))
+    geometry = tab.Geometry(workgroups, waves, per_unit, threads or waves * int(tables.device[tab.WAVE_WIDTH]), cluster)
     engine = Engine(tables, chosen or policies(tables), code, geometry, rings, caches)
     assert drive(engine, rings, workgroups) == tab.DONE
     counters = engine.counters()

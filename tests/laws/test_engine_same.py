@@ -12,7 +12,23 @@ import numpy as np
 import pytest
 from archex.base import layout as lay
 from archex.engine import standard
-from tests.engine.synthetic import ALU, FULL, MEMORY, Wave, affine, device, op, policies, program, simulate
+from archex.engine import tables as tab
+from tests.engine.synthetic import (
+    ALU,
+    BULK_RECORD,
+    FULL,
+    MEMORY,
+    NO_RECORD,
+    Wave,
+    affine,
+    box,
+    device,
+    op,
+    policies,
+    program,
+    signal,
+    simulate,
+)  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[2]
 EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
@@ -108,7 +124,67 @@ def everything() -> dict[str, dict[str, int]]:
     for pick in (standard.pick_oldest, standard.pick_round_robin):
         engine = simulate(tables, code, make, workgroups=24, waves=4, per_unit=2, ring=4, chosen=policies(tables, pick_wave=pick))
         found[pick.__name__] = engine.counters() | {"cycles": engine.cycles()}
+    found["beside"] = beside(tables)
     return found
+
+
+def beside(tables: tab.DeviceTables) -> dict[str, int]:
+    """The same of clusters whose waves copy by lane and in bulk, signal each other and multiply beside themselves."""
+    numbers = {
+        tab.ASIDE_SMALL_INTERVAL: 4.3, tab.ASIDE_SMALL_EXTRA: 28, tab.ASIDE_BULK_INTERVAL: 56, tab.ASIDE_BULK_EXTRA: 70,
+        tab.ASIDE_BULK_RATE: 11, tab.ASIDE_REMOTE_LATENCY: 40, tab.ASIDE_REMOTE_BYTES: 16, tab.ASIDE_CLUSTER_BARRIER: 30,
+        tab.ASIDE_CLUSTER_WAVE: 1.5,
+    }  # fmt: skip
+    vector = np.zeros(tab.ASIDE_COLUMNS)
+    vector[list(numbers)] = list(numbers.values())
+    tables = tables._replace(aside=vector)
+    rounds = 4
+    setup = [
+        op(lay.SIGNAL_SET, -1, record=0, kind_class="local_store"),
+        op(lay.CLUSTER_ARRIVE, -1, kind_class="barrier"),
+        op(lay.CLUSTER_WAIT, -1, kind_class="barrier"),
+    ]
+    body = [
+        op(lay.SIGNAL_ARRIVE, -1, record=0, kind_class="local_store"),
+        op(lay.BULK_COPY, -1, record=1, kind_class="async_copy"),
+        op(lay.ASYNC_COPY, MEMORY, 1, 0, record=2, bytes_of=8, kind_class="async_copy"),
+        op(lay.SIGNAL_ARRIVE, -1, record=4, flags=lay.AFTER_COPIES, kind_class="local_store"),
+        op(lay.MATRIX, 3, 6, 24, 0, (0,), kind_class="matrix"),
+        op(lay.MATRIX, 3, 32, 40, kind_class="matrix", flags=lay.BESIDE, bytes_of=1024),
+        op(lay.GROUP_COMMIT, -1, offset=lay.GROUP_MATRIX, kind_class="other"),
+        op(lay.GROUP_COMMIT, -1, offset=lay.GROUP_COPIES, kind_class="other"),
+        op(lay.GROUP_WAIT, -1, offset=lay.GROUP_COPIES, bytes_of=1, kind_class="other"),
+        op(lay.SIGNAL_WAIT, -1, record=5, kind_class="barrier"),
+        op(lay.LOCAL_LOAD, MEMORY, 1, 0, 1, (0,), 6, 16, kind_class="local_load"),
+        op(lay.BULK_COPY, -1, record=7, kind_class="async_copy"),
+        op(lay.GROUP_COMMIT, -1, offset=lay.GROUP_BULK, kind_class="other"),
+        op(lay.GROUP_WAIT, -1, offset=lay.GROUP_BULK, bytes_of=0, flags=lay.READ_ONLY, kind_class="other"),
+        op(lay.GROUP_WAIT, -1, offset=lay.GROUP_MATRIX, bytes_of=-1, kind_class="other"),
+    ]
+    end = [op(lay.GROUP_WAIT, -1, offset=lay.GROUP_BULK, bytes_of=0, kind_class="other"), *setup[1:], EXIT]
+
+    def make(workgroup: int, wave: int) -> Wave:
+        leads = workgroup % 2 == 0 and wave == 0
+        records, pool = [signal(0, 2) if wave == 0 else NO_RECORD], []
+        ways = (lay.BULK_OUT, lay.BULK_REDUCE, lay.BULK_OUT, lay.BULK_ACROSS)
+        for k in range(rounds):
+            records += [signal(0, 1, 1024), BULK_RECORD] if leads else [signal(0, 1, 1024) if wave == 0 else NO_RECORD, NO_RECORD]
+            if leads:
+                pool.append(box(BUFFER + 8192 * (workgroup + k), 64, barrier=0, targets=3, rows=16))
+            if wave == 1 and k % 2:
+                records.append((lay.SCATTERED, 0, 0, FULL))
+                pool.append([BUFFER + 24 * ((lane * 37 + k) % 512) for lane in range(32)])
+            else:
+                records.append(affine(BUFFER + 4096 * (workgroup * 2 + wave), 8))
+            records += [affine(256, 8), signal(0, 1 if wave == 1 else 0), signal(0, k + 1)]
+            records += [affine(((workgroup % 2 + k) % 2 + 1) << lay.CLUSTER_SHIFT, 16), BULK_RECORD]
+            pool.append(box(2 * BUFFER + 4096 * wave, 512 + 16 * k, barrier=-1, way=ways[k]))
+        return [(0, 32), *[(1, 32)] * rounds, (2, 32)], records, pool
+
+    code = program(setup, body, end)
+    engine = simulate(tables, code, make, workgroups=12, waves=2, per_unit=2, ring=8, cluster=2)
+    assert engine.counters()["dram_read_bytes"] > 0
+    return engine.counters() | {"cycles": engine.cycles()}
 
 
 def run(**environment: str) -> dict[str, dict[str, int]]:

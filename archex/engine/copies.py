@@ -1,0 +1,156 @@
+"""Copies that run beside the waves: by lane into local memory, and whole ranges or boxes by one order.
+
+In: a decoded instruction, its record, the cycle. Out: completions, credited to the wave's groups or to barriers in local memory. A bulk
+copy passes neither the wave's ports nor the vector cache: its lines go to the second level at the unit's rate, as loads that bypass it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archex.base import layout as lay
+from archex.base.jit import jit_bare as jit
+from archex.engine import tables as tab
+from archex.engine.addresses import expand_scattered, local_passes
+from archex.engine.beside import GROUP_READS, add_to_group
+from archex.engine.bits import count
+from archex.engine.global_memory import LOCAL_WINDOW
+from archex.engine.ports import BULK_PORT, REMOTE_PORT, owe
+from archex.engine.servers import CLOCK, wait
+from archex.engine.signals import owner, signal_event
+from archex.engine.state import G_UNIT, I_LINE, I_PORT_READ, I_SECTOR, L_CLUSTER, L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_GROUP, W_RETIRED
+from archex.engine.vector_cache import WAY_DOWN
+
+
+@jit
+def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, read: int) -> int:
+    """The second half of a copy by lane whose data are there at `read`: they are written to local memory; its completion."""
+    row = core.code[pc]
+    context = state.waves[w, W_CONTEXT]
+    place = (trace.cursor[context, lay.RECORD_HEAD] + row[lay.RECORD] + 1) & (trace.records.shape[1] - 1)
+    record = trace.records[context, place]
+    kind, base, stride, mask = record[lay.RECORD_KIND], record[lay.RECORD_BASE], record[lay.RECORD_STRIDE], record[lay.RECORD_MASK]
+    if kind == lay.NO_ACCESS:
+        return read
+    width = core.launch[L_WIDTH]
+    if kind == lay.SCATTERED:
+        expand_scattered(memory, trace.pool, context, base, mask, width, 0)
+    elif base >= LOCAL_WINDOW:
+        base -= LOCAL_WINDOW
+    period, bytes_of = core.launch[L_LOCAL_PERIOD], max(row[lay.BYTES], 1)
+    passes = local_passes(functions, memory, core.local_params, period, kind, base, stride, mask, width, bytes_of, 1)
+    owe(state, unit, core.unit_int[tab.LOCAL_PORT], float(now), float(passes))
+    done = read + int(core.aside[tab.ASIDE_SMALL_EXTRA]) + passes - 1
+    add_to_group(state, w, lay.GROUP_COPIES, done)
+    return done
+
+
+@jit
+def sectors_between(paths: Any, line: int, first: int, end: int) -> int:
+    """The sectors of a line that bytes first..end-1 touch."""
+    size, sector = paths.levels_int[0, I_LINE], paths.levels_int[0, I_SECTOR]
+    start, stop = max(first - line * size, 0), min(end - line * size, size)
+    return (2 << ((stop - 1) // sector)) - (1 << (start // sector))
+
+
+@jit
+def move_line(
+    paths: Any, functions: Any, links: Any, memory: Any, unit: int, way: int, line: int, first: int, end: int, when: float
+) -> float:
+    """Move the part of a line that lies in first..end-1; its completion."""
+    mask = sectors_between(paths, line, first, end)
+    if way == lay.BULK_OUT:
+        size, sector = paths.levels_int[0, I_LINE], paths.levels_int[0, I_SECTOR]
+        start, stop = max(first, line * size), min(end, line * size + size)
+        parts = (1 if start % sector else 0) + (1 if stop % sector and (stop - 1) // sector != start // sector else 0)
+        waited = links.write_line(paths, functions, memory, unit, 0, line, mask, parts, when)
+        return when + waited + WAY_DOWN * paths.levels[1, tab.LEVEL_LATENCY]
+    cost = max(paths.levels[1, tab.LEVEL_ATOMIC_LEAST] * count(mask), 1e-9) if way == lay.BULK_REDUCE else 0.0
+    return links.read_line(paths, functions, links.write_line, memory, unit, line, mask, when, cost, -1)
+
+
+@jit
+def move_all(paths: Any, functions: Any, links: Any, memory: Any, unit: int, box: Any, start: float, rate: float) -> float:
+    """Move every row of a box through the memory path, bytes in order at `rate` (0: at once); the latest completion."""
+    size = paths.levels_int[0, I_LINE]
+    bytes_of, way = box[lay.BULK_BYTES], box[lay.BULK_WAY]
+    second, third, fourth, fifth = max(box[2], 1), max(box[4], 1), max(box[6], 1), max(box[8], 1)
+    latest, sent = start, 0
+    if bytes_of <= 0:  # all of it lies outside
+        return latest
+    for number in range(second * third * fourth * fifth):
+        a = number // second
+        b = a // third
+        c = b // fourth
+        first = box[lay.BULK_BASE] + (number - a * second) * box[3] + (a - b * third) * box[5] + (b - c * fourth) * box[7] + c * box[9]
+        end = first + bytes_of
+        for line in range(first // size, (end + size - 1) // size):
+            when = start + (sent / rate if rate > 0.0 else 0.0)
+            latest = max(latest, move_line(paths, functions, links, memory, unit, way, line, first, end, when))
+            sent += min(end, line * size + size) - max(first, line * size)
+    return latest
+
+
+@jit
+def passes_of(core: Any, total: int) -> float:
+    """Cycles of local memory's port for so many bytes in a row."""
+    return total / (core.local_memory[tab.LOCAL_BANKS] * core.local_memory[tab.LOCAL_BANK_BYTES])
+
+
+@jit
+def deliver(core: Any, paths: Any, state: Any, memory: Any, unit: int, group: int, box: Any, total: int, now: float, done: int) -> None:
+    """What a bulk copy brings arrives in the local memory of each target, and is credited to the barrier there."""
+    local = passes_of(core, total)
+    port, barrier = core.unit_int[tab.LOCAL_PORT], box[lay.BULK_BARRIER]
+    targets = box[lay.BULK_TARGETS]
+    if targets == 0:
+        other = owner(core, group, box[lay.BULK_LOCAL] % LOCAL_WINDOW)
+        owe(state, state.groups[other, G_UNIT], port, now, local)
+        if barrier >= 0:
+            barrier %= LOCAL_WINDOW
+            signal_event(core, state, owner(core, group, barrier), barrier, 0, 0, box[lay.BULK_CREDIT], done)
+        return
+    first = group - group % core.launch[L_CLUSTER]
+    for rank in range(core.launch[L_CLUSTER]):
+        if (targets >> rank) & 1:
+            target = state.groups[first + rank, G_UNIT]
+            owe(state, target, port, now, local)
+            if target != unit and paths.levels_int[1, I_PORT_READ] >= 0:  # read once, but each unit's own port brings it
+                cost = total / paths.levels[1, tab.LEVEL_PORT_READ]
+                wait(memory.servers, paths.levels_int[1, I_PORT_READ] + target, now, cost)
+            if barrier >= 0:
+                signal_event(core, state, first + rank, barrier % LOCAL_WINDOW, 0, 0, box[lay.BULK_CREDIT], done)
+
+
+@jit
+def bulk_copy(
+    core: Any, paths: Any, functions: Any, links: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, base: int, now: int
+) -> int:
+    """Start a bulk copy at `now`, whose descriptor is the pool's row `base`; its completion."""
+    wave = state.waves[w]
+    box = trace.pool[wave[W_CONTEXT], base & (trace.pool.shape[1] - 1)]
+    total = box[lay.BULK_BYTES] * max(box[2], 1) * max(box[4], 1) * max(box[6], 1) * max(box[8], 1)
+    way = box[lay.BULK_WAY]
+    rate = core.aside[tab.ASIDE_BULK_RATE]
+    start = max(float(now), state.ports[unit, BULK_PORT])
+    taken = total / rate if rate > 0.0 else 0.0
+    state.ports[unit, BULK_PORT] = start + max(core.aside[tab.ASIDE_BULK_INTERVAL], taken)
+    memory.servers[CLOCK, 0] = float(now)
+    if way == lay.BULK_ACROSS:
+        between = core.aside[tab.ASIDE_REMOTE_BYTES]
+        if between > 0.0:
+            start = max(start, state.ports[unit, REMOTE_PORT])
+            state.ports[unit, REMOTE_PORT] = start + total / between
+            taken = max(taken, total / between)
+        latest = start + taken + core.aside[tab.ASIDE_REMOTE_LATENCY]
+    else:
+        latest = move_all(paths, functions, links, memory, unit, box, start, rate)
+    done = int(latest + core.aside[tab.ASIDE_BULK_EXTRA])
+    if way == lay.BULK_IN or way == lay.BULK_ACROSS:
+        deliver(core, paths, state, memory, unit, wave[W_GROUP], box, total, start, done)
+    if way == lay.BULK_OUT or way == lay.BULK_REDUCE or way == lay.BULK_ACROSS:
+        owe(state, unit, core.unit_int[tab.LOCAL_PORT], start, passes_of(core, total))
+        add_to_group(state, w, GROUP_READS, int(start + taken + core.local_memory[tab.LOCAL_LATENCY_16]))
+        add_to_group(state, w, lay.GROUP_BULK, done)
+        wave[W_RETIRED] = max(wave[W_RETIRED], done)
+    return done
