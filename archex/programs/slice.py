@@ -20,7 +20,7 @@ _EQUALITY = {"eq": 0, "equ": 0, "ne": 1, "neu": 1}
 #: What decides what runs, or who waits; bulk copies count their bytes at barriers.
 _CONTROL = frozenset({"branch", "branch_index", "exit", "trap", "barrier", "mbarrier", "cluster_barrier", "bulk_copy"})
 _WRITING = frozenset({"store", "atomic", "reduce_atomic", "fragment_store", "matrix_store", "async_copy", "bulk_copy"})
-_READING = frozenset({"load", "atomic", "matrix_load", "fragment_load"})
+_READING = frozenset({"load", "atomic", "matrix_load", "matrix_async", "fragment_load"})
 #: Roots of an address: offsets of pointer parameters; None when unknown.
 Roots = frozenset[int] | None
 
@@ -88,6 +88,8 @@ class _Slicer:
     def _roots_of(self, operation: Operation) -> None:
         if operation.op in _CONTROL:
             self._need(operation.guard, *operation.src)
+        elif operation.op == "matrix_async":  # where its second operand begins
+            self._need(operation.guard, operation.src[operation.groups[0]])
         elif operation.op in ADDRESSED and operation.space not in (Space.PARAMETER, Space.CONSTANT):
             self._need(operation.guard, operation.src[0])
             if operation.op == "async_copy":
@@ -125,11 +127,12 @@ class _Slicer:
         return changed
 
     def _may_feed(self, store: Operation, load: Operation) -> bool:
-        if load.space in (Space.PARAMETER, Space.CONSTANT) or load.cache == "nc" or load is store:
+        space = Space.LOCAL if load.op == "matrix_async" else load.space
+        if space in (Space.PARAMETER, Space.CONSTANT) or load.cache == "nc" or load is store:
             return False
-        if store.space != load.space and Space.GENERIC not in (store.space, load.space):
+        if store.space != space and Space.GENERIC not in (store.space, space):
             return False
-        if Space.GLOBAL not in (store.space, load.space) or Space.GENERIC in (store.space, load.space):
+        if Space.GLOBAL not in (store.space, space) or Space.GENERIC in (store.space, space):
             return True
         a, b = self.roots(store.src[int(store.op == "bulk_copy")]), self.roots(load.src[0])
         return a is None or b is None or any(self.same_buffer(x, y) for x in a for y in b)

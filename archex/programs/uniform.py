@@ -15,7 +15,9 @@ from archex.programs.operands import writes
 _VARYING = ("tid", "laneid", "lanemask")
 #: Results that are the same in all lanes whatever the operands.
 _ALWAYS = frozenset({"active_mask", "redux"})
-_NEVER = frozenset("""atomic match shuffle elect matrix matrix_sparse matrix_load matrix_async fragment_load mbarrier""".split())
+_NEVER = frozenset(
+    """atomic match shuffle elect matrix matrix_sparse matrix_load matrix_transpose matrix_async fragment_load mbarrier""".split()
+)
 
 
 def uniform_registers(function: Function, loads: bool = False) -> set[int]:

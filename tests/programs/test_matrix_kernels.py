@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from archex.programs.arguments import Argument
 from archex.programs.buffers import Buffer
-from running import floats, reference, run_functional, work
+from draining import drain
+from running import TraceSource, floats, reference, run_functional, work
 
 NOTHING = Argument("u64", 0)  # scratch pointers that the kernels never use
 
@@ -58,3 +59,26 @@ def test_attention(depth: int, waves: int, local: int) -> None:
     weights = np.exp(np.einsum("hid,hjd->hij", q, k) * scale)
     wanted = weights / weights.sum(-1, keepdims=True) @ v
     assert np.abs(found - wanted).max() < 2e-3
+
+
+@pytest.mark.parametrize("tile", TILES[1:3], ids=lambda tile: "-".join(map(str, tile)))
+def test_timing_records_what_whole_execution_does(tile: tuple[int, ...]) -> None:
+    """And executes no product for it."""
+    rows, columns, depth, stages, waves, local = tile
+    kernel = reference(f"triton_matmul_M=1024,N=1024,K=1024,BM={rows},BN={columns},BK={depth},stages={stages},warps={waves}")
+    sizes = (rows, columns, 3 * depth)
+    buffers = [floats(name, 1 << 17, dtype="f16") for name in "ABC"]
+    launch = work(1, 32 * waves, *buffers, *sizes, NOTHING, NOTHING, local=local)
+    timing, whole = (TraceSource(kernel, launch, 32, waves, mode) for mode in ("timing", "functional"))
+    assert drain(timing, 1) == drain(whole, 1)
+    assert timing.chosen is not None
+    for block, chosen in zip(kernel.blocks, timing.chosen, strict=True):
+        assert not any(block.operations[at].op in ("matrix", "matrix_async", "matrix_load") for at in chosen)
+
+
+def test_fragments_record_the_same_in_timing() -> None:
+    launch = work(
+        1, 256, floats("A", 1 << 14, dtype="f16"), floats("B", 1 << 14, dtype="f16"), floats("C", 1 << 14), 128, 128, 64, local=56832
+    )
+    timing, whole = (TraceSource(reference("k_hgemm_wmmaILi3"), launch, 32, 8, mode) for mode in ("timing", "functional"))
+    assert drain(timing, 1) == drain(whole, 1)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from archex.programs.arguments import Argument
 from archex.programs.buffers import Fill
 from archex.programs.trace import TraceSource
 from draining import drain
@@ -31,7 +32,16 @@ def digest() -> str:
         "k_rope": work(1, 32, floats("A", 64, dtype="f16"), floats("C", 64, Fill(), dtype="f16"), 8, 2),
         "k_dfma_chainILi1E": work(1, 32, floats("C", 4, Fill(), dtype="f64"), 1),
         "k_chase": work(1, 1, whole("P", 128 * 32, Fill("random_cycle", stride_bytes=128), "u32"), whole("C", 1, Fill(), "u32"), 1),
-    }
+        "k_mma_chainILi1E": work(1, 32, floats("C", 128, Fill()), 1),
+        "k_mma_f8_chainILi1E": work(1, 32, floats("C", 128, Fill()), 1),
+        "k_mma_tf32_chainILi1E": work(1, 32, floats("C", 128, Fill()), 1),
+        "k_mma_s8_chainILi1E": work(1, 32, whole("C", 128), 1),
+        "k_mma_sparse_chainILi1E": work(1, 32, floats("C", 128, Fill()), 1),
+        "triton_matmul_M=1024,N=1024,K=1024,BM=64,BN=64,BK=32": work(
+            1, 128, floats("A", 64 * 32, dtype="f16"), floats("B", 64 * 32, dtype="f16"), floats("C", 64 * 64, dtype="f16"), 64, 64, 32,
+            Argument("u64", 0), Argument("u64", 0), local=32768,
+        ),
+    }  # fmt: skip
     for name, launch in launches.items():
         run = run_functional(reference(name), launch, 64)
         for buffer in launch.buffers:

@@ -12,7 +12,8 @@ from collections.abc import Set as AbstractSet
 from archex.programs.interpreter.encode import CONTROL, OBSERVED
 from archex.programs.ir import Function, Operation, Register, Space
 
-_WRITES = frozenset({"store", "atomic", "reduce_atomic", "async_copy", "bulk_copy"})
+_WRITES = frozenset({"store", "atomic", "reduce_atomic", "matrix_store", "async_copy", "bulk_copy"})
+_LOADS = frozenset({"load", "atomic", "matrix_load", "matrix_async"})
 
 
 def _reads(operation: Operation) -> Iterator[int]:
@@ -50,7 +51,7 @@ def control_slice(function: Function, chosen: Sequence[AbstractSet[int]]) -> lis
         operation = function.blocks[at[0]].operations[at[1]]
         for register in _reads(operation):
             waiting += writers.get(register, [])
-        loads = operation.op in ("load", "atomic") and operation.space not in (Space.PARAMETER, Space.CONSTANT)
+        loads = operation.op in _LOADS and operation.space not in (Space.PARAMETER, Space.CONSTANT)
         if loads and not with_memory:
             with_memory = True
             waiting += stores

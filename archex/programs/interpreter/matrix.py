@@ -31,11 +31,15 @@ SATURATE, FIRST_IN_MEMORY, SECOND_IN_MEMORY, FIRST_TURNED, SECOND_TURNED, NEGATE
 SCRATCH = LOOK_COLUMNS
 
 
-@outlined("i:piiiippiiii")
+@outlined("i:piiiippiiiiip")
 def move_rows(
-    lists: Any, at: Any, count: Any, storing: Any, turned: Any, r: Any, local: Any, local_at: Any, addresses: Any, base: Any, group: Any
+    lists: Any, at: Any, count: Any, storing: Any, turned: Any, r: Any, local: Any, local_at: Any, addresses: Any, base: Any, group: Any,
+    limit: Any, fault: Any,
 ) -> Any:  # fmt: skip
-    """8 x 8 matrices of 16-bit elements between registers and local memory; lanes 8 j .. 8 j + 7 hold the addresses of matrix j's rows."""
+    """8 x 8 matrices of 16-bit elements between registers and local memory; lanes 8 j .. 8 j + 7 hold the addresses of matrix j's rows.
+
+    A fault number: rows lie in the workgroup's own memory.
+    """
     for j in range(count):
         if lists[at + j] < 0:
             continue
@@ -47,6 +51,9 @@ def move_rows(
                 if turned:
                     line, column = column, line
                 address = r[addresses + group + 8 * j + line] + column * 2
+                if address + 2 > limit:
+                    fault[n.F_VALUE], fault[n.F_EXTRA] = address, 2
+                    return n.OUT_OF_LOCAL
                 word = local_at + (address >> 3)
                 if storing:
                     local[word] = insert(local[word], address, np.int64(2), (r[row + lane] >> (16 * e)) & 0xFFFF)
@@ -54,7 +61,7 @@ def move_rows(
                     value |= (shift_right(local[word], (address & 7) * 8) & 0xFFFF) << (16 * e)
             if not storing:
                 r[row + lane] = value
-    return np.int64(0)
+    return n.NO_FAULT
 
 
 @jit
@@ -150,15 +157,17 @@ def matrix(
         if here != LOW32:
             fault[n.F_VALUE] = popcount(here)
             return n.PART_OF_GROUP
+        outcome = np.int64(n.NO_FAULT)
         if op == n.M_PRODUCT:
             outcome = product(lists, at, r, p, base, first_predicate, group, shape[n.LOCAL_BYTES], look, local, local_at, fault)
-            if outcome != n.NO_FAULT:
-                return outcome
         elif op == n.M_TRANSPOSE:
             _transpose(r, place(code[o + n.DST], base) + group, place(code[o + n.A], base) + group, shape[n.SCRATCH])
         else:
             # Their addresses are in the second scratch row, observed and checked.
-            move_rows(
-                lists, at, code[o + n.VECTOR], op == n.M_STORE, code[o + n.MODE], r, local, local_at, shape[n.SCRATCH] + lanes, base, group
-            )
+            outcome = move_rows(
+                lists, at, code[o + n.VECTOR], op == n.M_STORE, code[o + n.MODE], r, local, local_at, shape[n.SCRATCH] + lanes, base, group,
+                shape[n.LOCAL_BYTES], fault,
+            )  # fmt: skip
+        if outcome != n.NO_FAULT:
+            return outcome
     return n.NO_FAULT
