@@ -23,7 +23,7 @@ complete -o nospace -F _archex archex
 """
 _COMPOSED = ("run", "show", "validate", "trace")
 _OWN = {"validate": ("reference=", "rows=", "bound="), "trace": ("wave=", "output="), "compare": ("baseline=", "--html")}
-_ACTIONS = {"plugins": ("list",)}
+_ACTIONS = {"plugins": ("list", "check", "new")}
 
 
 def main(arguments: Sequence[str]) -> int:

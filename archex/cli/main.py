@@ -20,7 +20,7 @@ VERBS = {
     "validate": ("device=D [reference=DIR]", "the model against silicon: error by kernel, by counter"),
     "show": ("device=D", "a device as a tree: every number, unit, source"),
     "trace": ("LAUNCH wave=0 device=D", "one wave's life, as Perfetto JSON and as text"),
-    "plugins": ("list", "which parts are installed, from which packages"),
+    "plugins": ("list | check NAME | new NAME --kind KIND", "installed parts; do they keep their contracts; a package to start from"),
 }
 _EXAMPLES = (
     "archex run device=h200",

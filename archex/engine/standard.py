@@ -77,6 +77,17 @@ def bucket_of(scratch: Any, key: int) -> int:
 
 
 @jit
+def seen(scratch: Any, key: int) -> bool:
+    """Whether `key` has come before in this generation; it has now."""
+    bucket = bucket_of(scratch, key)
+    if scratch[_STAMPS + bucket] == scratch[0]:
+        return True
+    scratch[_STAMPS + bucket] = scratch[0]
+    scratch[_KEYS + bucket] = key
+    return False
+
+
+@jit
 def append_line(lines: Any, sectors: Any, scratch: Any, found: int, line: int, mask: int) -> int:
     """Add a line's sectors to the first `found` entries; the new number of entries."""
     if found > 0 and lines[found - 1] == line:
@@ -148,7 +159,6 @@ def phase_cycles(access: Any, scratch: Any, first: int, end: int, banks: int, ba
     """Passes for the lanes first..end-1: the most distinct words any bank must give."""
     words = (access.bytes + bank_bytes - 1) // bank_bytes
     scratch[0] += 1
-    generation = scratch[0]
     most = 0
     for lane in range(first, end):
         address = access.addresses[lane]
@@ -156,12 +166,8 @@ def phase_cycles(access: Any, scratch: Any, first: int, end: int, banks: int, ba
             continue
         for k in range(words):
             word = address // bank_bytes + k
-            bucket = bucket_of(scratch, word)
-            if scratch[_STAMPS + bucket] == generation:
-                continue
-            scratch[_STAMPS + bucket] = generation
-            scratch[_KEYS + bucket] = word
-            most = max(most, one_more(scratch, bank_of(word, banks, order)))
+            if not seen(scratch, word):
+                most = max(most, one_more(scratch, bank_of(word, banks, order)))
     return most
 
 

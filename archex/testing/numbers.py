@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from archex.base import folders
+from archex.describe.provenance import provenance, unsourced
 from archex.parts.kinds import KINDS, SLOTS
 from archex.registry import Registry
 from archex.testing.devices import over
@@ -22,10 +23,21 @@ def shipped(registry: Registry, kind: str, name: str) -> dict[str, Any]:
     """The numbers of a part in the first file that holds it; none where no file does."""
     for slot in SLOTS.values():
         for path in config_files(registry, slot.name) if slot.kind == kind else ():
-            content = whole(path)
-            if content.get("name", KINDS[kind].name) == name:
-                return {key: value for key, value in content.items() if key not in ("name", "sources")}
+            if whole(path).get("name", KINDS[kind].name) == name:
+                return of_file(path)
     return {}
+
+
+def of_file(path: Path) -> dict[str, Any]:
+    """The numbers in a slot's file."""
+    return {key: value for key, value in whole(path).items() if key not in ("name", "sources")}
+
+
+def without_source(path: Path) -> list[str]:
+    """What is wrong with the sources of a slot's file: numbers that have none, and sources of nothing."""
+    slot, numbers = path.parent.name, of_file(path)
+    found, wrong = provenance(slot, whole(path).get("sources", {}), numbers, ())
+    return [f"{slot}.{leaf}" for leaf in unsourced(found, numbers)] + [str(problem) for problem in wrong]
 
 
 def config_files(registry: Registry, slot: str) -> list[Path]:

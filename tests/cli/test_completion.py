@@ -16,7 +16,7 @@ from archex.cli.completion import complete
     [
         ("archex ", ["run", "compare", "validate", "show", "trace", "plugins"]),
         ("archex va", ["validate"]),
-        ("archex plugins ", ["list"]),
+        ("archex plugins ", ["list", "check", "new"]),
         ("archex run wave", ["wave_scheduler.", "wave_scheduler="]),
         ("archex run device=", ["device=h200", "device=tiny"]),
         ("archex run -m device=h200,t", ["device=h200,tiny"]),

@@ -32,7 +32,6 @@ from archex.testing.contracts.units import (
     ComputeUnitContract,
     InstructionSetContract,
     MatrixUnitContract,
-    RegisterFileContract,
     ScalarUnitContract,
     SimdContract,
     SpecialFunctionUnitContract,
@@ -65,7 +64,6 @@ CONTRACTS: dict[str, type[PartContract]] = {
     "bank_conflict": BankConflictContract,
     "interleave": InterleaveContract,
     "placement": PlacementContract,
-    "register_file": RegisterFileContract,
 }
 
 __all__ = [

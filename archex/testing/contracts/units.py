@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-import attrs
-
 from archex.assembly import assemble
 from archex.base.errors import UnsupportedError
 from archex.describe import occupancy
@@ -66,24 +62,6 @@ class MatrixUnitContract(PartContract):
             same = ("m", "n", "elements", "accumulators", "source")
             dense = [s for s in shapes if not s.sparse and all(getattr(s, field) == getattr(sparse, field) for field in same)]
             assert all(sparse.k in (shape.k, 2 * shape.k) for shape in dense), "the zeros count"
-
-
-class RegisterFileContract(PartContract):
-    """More registers never hold fewer waves; a step of allocation never holds more."""
-
-    places = ("register_file",)
-    costs = ("granule",)
-    gains = ("operands", "size")
-
-    def test_resident_waves_follow_the_size(self) -> None:
-        found = []
-        for factor in (1, 2, 4):
-            device = self.described()
-            spec = attrs.evolve(device["register_file"], size=device["register_file"].size * factor)
-            slots = {**device.slots, "register_file": attrs.evolve(device.slots["register_file"], spec=spec)}
-            found.append([occupancy(attrs.evolve(device, slots=slots), 128, registers, 0).workgroups for registers in (16, 32, 64)])
-        assert all(few <= many for less, more in pairwise(found) for few, many in zip(less, more, strict=True))
-        assert all(row == sorted(row, reverse=True) for row in found), "threads with more registers"
 
 
 class InstructionSetContract(PartContract):
