@@ -5,6 +5,7 @@
 #   make nightly                     the tests, and the model against every measured launch (half an hour)
 #   make check                       lint, format and types
 #   make readme                      put the main job's output of today into the README
+#   make kinds                       write the page of each kind of part (docs/parts/)
 #   make speed                       wave-instructions a second on five launches, compile time (benchmarks/speed.py)
 #   make docs                        the documentation as a site in site/
 
@@ -15,7 +16,7 @@ ARGS   ?= device=h200 suite=smoke
 # Two workers; a file's tests stay together, so that each compiled function is built in one place.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: run test quick nightly check format docs readme speed clean
+.PHONY: run test quick nightly check format docs readme kinds speed clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -44,6 +45,9 @@ docs: $(VENV)/.docs
 
 readme: $(VENV)/.dev
 	$(BIN)/python tests/docs/refresh.py
+
+kinds: $(VENV)/.dev
+	$(BIN)/python tests/docs/kinds.py
 
 speed: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.speed

@@ -8,8 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import kinds
 import pytest
 import yaml
+from archex.parts.kinds import KINDS
+from kinds import FOLDER
 from pages import LANGUAGES, ROOT, Reader, blocks
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -53,6 +56,15 @@ def test_decisions_are_listed() -> None:
     index = (ROOT / "docs/decisions/index.md").read_text()
     pages = [page.name for page in (ROOT / "docs/decisions").glob("[0-9]*.md")]
     assert not [page for page in pages if page not in index]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_of_kinds_say_what_the_code_says(kind: str) -> None:
+    assert (FOLDER / f"{kind}.md").read_text() == kinds.page(kind), "out of date: run `make kinds`"
+
+
+def test_every_page_of_a_kind_is_of_one() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == set(KINDS)
 
 
 def test_a_stale_page_fails(tmp_path: Path) -> None:
