@@ -75,6 +75,7 @@ COMPARE_AND_SWAP = 128  # an atomic compare-and-swap
 COUNTING = 256  # an atomic that adds one and returns nothing
 BESIDE = 512  # a matrix operation that runs beside its wave; BYTES: bytes of local memory that it reads for this wave
 AFTER_COPIES = 1024
+CLOSES = 2048  # a matrix operation beside its wave that also closes the group it belongs to
 
 CLASSES = (
     "integer", "integer_multiply", "float32", "float16", "float64", "special", "convert", "predicate", "move", "branch", "barrier",

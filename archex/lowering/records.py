@@ -6,7 +6,7 @@ A copy by lane has two records: its source, and behind it where it goes to.
 
 from __future__ import annotations
 
-from archex.base.layout import BYPASS, GROUP_BULK, GROUP_COPIES, GROUP_MATRIX, READ_ONLY
+from archex.base.layout import BESIDE, BYPASS, CLOSES, GROUP_BULK, GROUP_COPIES, GROUP_MATRIX, READ_ONLY
 from archex.lowering.facts import Named
 from archex.lowering.form import Ref, Value
 from archex.lowering.node import MEMORY, RECORDED, Node
@@ -48,13 +48,25 @@ class Records(Products):
         environment["a"] = [self._shared_steps("local_address", [[address]], None)]
 
     def _records(self, operation: Operation, made: list[Node], base: list[Ref]) -> None:
-        if operation.op in _GROUPS:
+        if operation.op == "matrix_commit" and not made:
+            self._close()
+        elif operation.op in _GROUPS:
             _groups(operation, made)
         elif operation.op == "set_max_registers":
             for node in made:
                 node.bytes = _number(operation)
         elif operation.space in _SPACES or operation.memory_slot >= 0:
             self._memory(operation, made, base)
+
+    def _close(self) -> None:
+        """Where no instruction closes a group, its last product does; a group without one in the block needs an instruction all the same."""
+        if not any(shape.source == "local_memory" for shape in self.abilities.shapes.values()):
+            return
+        last = next((node for node in reversed(self.target) if node.flags & BESIDE or node.name == "group_wait"), None)
+        if last is not None and last.flags & BESIDE and not last.flags & CLOSES:
+            last.flags |= CLOSES
+        else:
+            self.target.append(Node("group_commit", [], [], self.source, offset=GROUP_MATRIX))
 
     def _memory(self, operation: Operation, made: list[Node], base: list[Ref]) -> None:
         for node in made:

@@ -134,6 +134,7 @@ def test_products_beside_the_wave_read_local_memory_and_are_waited_for() -> None
     kinds = code.code[:, layout.KIND].tolist()
     wait = kinds.index(layout.GROUP_WAIT)
     assert max(place for place, kind in enumerate(kinds) if kind == layout.MATRIX) < wait
+    assert (made[:, layout.FLAGS] & layout.CLOSES > 0).tolist() == [False, True]  # no instruction of its own
     assert code.code[wait, layout.OFFSET] == layout.GROUP_MATRIX
     add = next(place for place, names in enumerate(code.operations[0]) if names == "fma_f32")
     assert add > wait
