@@ -31,7 +31,7 @@ class Emitter(Records):
         """Nodes of every block."""
         for index, made in enumerate(self.forms):
             self.block, self.memo, self.groups, self.places, self.target = index, {}, {}, {}, self.nodes[index]
-            self.copying = False
+            self.copying, self.distances = False, set()
             guard: object = None
             for register in made.start.keys() & self.described:
                 made.start[register].shared, made.start[register].words = True, 0
@@ -59,7 +59,8 @@ class Emitter(Records):
         if operation.op in PRODUCTS:
             self._product(item)
             return
-        key = self.rules.key(item.op, item.attributes | lacking(operation, self.abilities), operation.opcode, operation.line)
+        attributes = item.attributes | lacking(operation, self.abilities) | self._describes(item)
+        key = self.rules.key(item.op, attributes, operation.opcode, operation.line)
         refs = self._flat(item.sources)
         environment: dict[str, list[Ref]] = {name: refs[at] for at, name in enumerate("abce") if at < len(refs)}
         for extra in refs[4:]:
@@ -67,6 +68,8 @@ class Emitter(Records):
         if operation.op in BASED:
             self._before_access(operation, environment)
         results = [result for result in item.results if result is not None]
+        if item.op == "mad_wide" and "advanced64" in self.rules.steps and self._advances(environment["c"], results):
+            environment["c"] = [self._shared_steps("advanced64", [environment["c"]], None)]
         guard = self._flat([item.guard])[0] if item.guard is not None else []
         carried = [ref for group in self._flat([*item.carried, *item.extra]) for ref in group]
         start = len(self.target)
@@ -224,6 +227,14 @@ class Emitter(Records):
         node.zero = name == "move" and not guarded and len(inputs) == 1 and isinstance(inputs[0], Immediate) and inputs[0].bits == 0
         self.target.append(node)
         return node
+
+    def _advances(self, addend: list[Ref], results: list[Value]) -> bool:
+        """Whether a product is added to an address that the block advances as well."""
+        value = addend[0] if addend else None
+        if not isinstance(value, Value) or value.incoming < 0:
+            return False
+        final = self.forms[self.block].final.get(value.incoming)
+        return final is not None and final is not value and final not in results
 
     def _chooses(self, name: str) -> bool:
         """A comparison or a choice that leads to a descriptor is made on the scalar unit."""

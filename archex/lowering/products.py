@@ -25,6 +25,7 @@ class Products(OutsideValues):
     """The part of emission that makes products."""
 
     abilities: Abilities
+    distances: set[Ref]
 
     def _flat(self, refs: list[Ref]) -> list[list[Ref]]:
         raise NotImplementedError
@@ -134,6 +135,17 @@ class Products(OutsideValues):
                 self.target.append(Node("load_local", list(base), [loaded], self.source, record=self._slot(), bytes=_LOAD))
                 operands.append(loaded)
         self._chain(made, wanted, operands + also, groups[-1], results)
+
+    def _describes(self, item: Item) -> frozenset[str]:
+        """Whether an addition leads to a descriptor, and whether it is the block's first to that base: others add to what that one made."""
+        first = item.operation.dst[0] if item.operation.dst else None
+        if item.op != "add" or first is None or first.id not in self.described or not isinstance(item.sources[-1], Immediate):
+            return frozenset()
+        base = item.sources[0]
+        if base in self.distances:
+            return frozenset({"descriptor", "further"})
+        self.distances.add(base)
+        return frozenset({"descriptor"})
 
     def _descriptor(self, ref: Ref) -> list[Ref]:
         """Where an operand lies in local memory, as the unit wants to be told."""

@@ -59,7 +59,7 @@ class Records(Products):
             self._memory(operation, made, base)
 
     def _close(self) -> None:
-        """Where no instruction closes a group, its last product does; a group without one in the block needs an instruction all the same."""
+        """Where no instruction closes a group, its last product does; without one in the block it takes an instruction."""
         if not any(shape.source == "local_memory" for shape in self.abilities.shapes.values()):
             return
         last = next((node for node in reversed(self.target) if node.flags & BESIDE or node.name == "group_wait"), None)

@@ -35,8 +35,7 @@ def insert_waits(blocks: list[list[Node]], name: str) -> list[list[Node]]:
 
 
 def behind_products(nodes: list[Node], name: str) -> list[Node]:
-    """A step before what needs a product's result within `NEAR` instructions, before the block's end if nothing came after it, and between
-    neighbours that run beside the wave."""
+    """A step before what needs a product's result within `NEAR` instructions; before the block's end if nothing came after it."""
     found: list[Node] = []
     last: Node | None = None
     distance = 0
@@ -44,8 +43,6 @@ def behind_products(nodes: list[Node], name: str) -> list[Node]:
         if last is not None and distance < NEAR and (node.ends or not set(last.writes).isdisjoint(node.reads)):
             found.append(Node(name, [], [], last.source))
             last = None
-        if node.flags & BESIDE and found and found[-1].flags & BESIDE:
-            found.append(Node(name, [], [], node.source))
         found.append(node)
         distance += 1
         if node.name.startswith(OPERATION) and not node.flags & BESIDE:
