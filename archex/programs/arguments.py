@@ -90,7 +90,7 @@ def check_extents(function: Function, launch: LaunchLike) -> None:
 
 def cluster_of(function: Function, launch: LaunchLike) -> tuple[int, int, int]:
     """Extents of a cluster of workgroups: what the launch says, else what the source requires, else one workgroup."""
-    given, required = tuple(launch.cluster), function.required_cluster
+    given, required = launch.cluster, function.required_cluster
     if required and given not in (required, (1, 1, 1)):
         raise _at(function, f"cluster is {list(given)}, `{function.name}` requires {list(required)}")
     return required or given

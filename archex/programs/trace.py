@@ -162,7 +162,8 @@ class TraceSource:
     def start(self, workgroups: np.ndarray, slots: np.ndarray) -> None:
         """Bind workgroup numbers to free slots, whole clusters at once."""
         workgroups, slots = np.asarray(workgroups, dtype=np.int64), np.asarray(slots, dtype=np.int64)
-        if not np.array_equal(slots % self.cluster_size, np.arange(len(slots)) % self.cluster_size) or len(slots) % self.cluster_size:
+        size = self.cluster_size
+        if size > 1 and (len(slots) % size or not np.array_equal(slots % size, np.arange(len(slots)) % size)):
             raise ValueError(f"clusters of {self.cluster_size} workgroups need as many slots that follow one another")
         start(self._machine, workgroups, slots)
 

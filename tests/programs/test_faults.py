@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from archex.base.errors import ProgramError, UnsupportedError
 from archex.programs.arguments import Argument
-from archex.programs.buffers import FIRST_ADDRESS, Fill
+from archex.programs.buffers import FIRST_ADDRESS
 from archex.programs.trace import TraceSource
 from draining import drain
 from running import floats, reference, run_functional, source, whole, work
@@ -107,6 +107,6 @@ def test_what_is_not_modelled_is_named() -> None:
         run_functional(
             source("mov.u64 rd1, %current_graph_exec; ld.param.u64 rd0, [o]; st.global.u64 [rd0], rd1; ret;"), work(1, 32, whole("O", 4))
         )
-    kernel = reference("k_mma_chainILi1E")
-    with pytest.raises(UnsupportedError, match=r"mma\.sync"):
-        run_functional(kernel, work(1, 32, floats("C", 4, Fill()), 1))
+    fewer = source(".shared .b64 b; mov.u32 r0, b; mbarrier.arrive_drop.shared.b64 rd0, [r0]; ret;")
+    with pytest.raises(UnsupportedError, match=r"mbarrier\.arrive_drop.* \(line \d+\): later phases with fewer arrivals"):
+        run_functional(fewer, work(1, 32, whole("O", 4)))

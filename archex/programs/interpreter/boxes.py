@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from archex.base import layout
-from archex.base.jit import jit, outlined
+from archex.base.jit import outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.atomics import FLOAT, combine
-from archex.programs.interpreter.clusters import chosen, local_word, ranked
+from archex.programs.interpreter.clusters import chosen, local_bits, put_local, ranked
 from archex.programs.interpreter.compute import place
-from archex.programs.interpreter.memory import PAGE, PAGES_LIMIT, PAGES_USED, find, insert, read, write
+from archex.programs.interpreter.memory import PAGE, PAGES_LIMIT, PAGES_USED, find, read, write
 from archex.programs.interpreter.transfer import DESCRIPTOR
-from archex.programs.values import LOW32, low_bits, shift_right, sign_extend
+from archex.programs.values import LOW32, low_bits, sign_extend
 
 MARK = 0x736E_6F69_7461_7265  # the first word of a description
 MOST_DIMENSIONS, BOX_BITS = 5, 12
@@ -62,7 +62,8 @@ def describe_box(
             at = sign_extend(r[place(lists[entry + n.COORDINATES + k], base) + lane] & LOW32, 32)
             extent = look[_MAP + _DIMS + k]
         first, last = max(np.int64(0), -at), min(box, extent - at)
-        inside = inside and first < last
+        if first >= last:
+            inside = False
         credit *= box
         span += (last - first - 1) * step
         address += (at + first) * step
@@ -80,11 +81,13 @@ def describe_box(
     return n.NO_FAULT if find(t, shape[n.BUFFERS], np.int64(-1), address, span + size) >= 0 else n.NO_BUFFER
 
 
-@jit
-def _swizzled(address: Any, form: Any) -> Any:
-    """Where an element at a local address lies: the number of its 128-byte line exchanges the 16-byte parts of rows."""
-    lines = (np.int64(1) << ((form >> 16) & 0xFF)) - 1
-    return address ^ (((address >> 7) & lines) << 4)
+@outlined("v:pii")
+def describe_range(look: Any, size: Any, kind: Any) -> Any:
+    """A range of bytes as one row of elements of `size` bytes, so that the same code moves it."""
+    for k in range(MOST_DIMENSIONS):
+        look[_BOX + k], look[_FIRST + k], look[_LAST + k], look[_AT + k] = 1, 0, 1, 0
+    look[_BOX] = look[_LAST] = look[DESCRIPTOR + layout.BULK_BYTES] // size
+    look[_MAP + _ADDRESS], look[_MAP + _FORM] = look[DESCRIPTOR + layout.BULK_BASE], (size << 8) | (kind << 32)
 
 
 @outlined("i:ppippppppi")
@@ -93,25 +96,26 @@ def move_box(
 ) -> Any:  # fmt: skip
     """Move the elements of a box; a fault number."""
     way, near = look[DESCRIPTOR + layout.BULK_WAY], look[DESCRIPTOR + layout.BULK_LOCAL]
-    form, targets = look[_MAP + _FORM], look[DESCRIPTOR + layout.BULK_TARGETS]
+    form, targets, inner = look[_MAP + _FORM], look[DESCRIPTOR + layout.BULK_TARGETS], look[DESCRIPTOR + layout.BULK_BYTES]
     size, kind = (form >> 8) & 0xFF, form >> 32
+    exchanged = (np.int64(1) << ((form >> 16) & 0xFF)) - 1  # 16-byte parts of a row change places by the number of their 128-byte line
+    outward = way == layout.BULK_OUT or way == layout.BULK_REDUCE
     rows, lines = np.int64(1), np.int64(1)
     for k in range(1, MOST_DIMENSIONS):
         rows *= look[_BOX + k]
         lines *= look[DESCRIPTOR + layout.BULK_COUNT + 2 * (k - 1)]
-    bytes_inside = look[DESCRIPTOR + layout.BULK_BYTES]
     row = np.int64(-1)
-    if bytes_inside > 0:
-        row = find(t, shape[n.BUFFERS], np.int64(-1), look[DESCRIPTOR + layout.BULK_BASE], bytes_inside)
-        if way != layout.BULK_IN and t[row + PAGE] < 0:
+    if inner > 0 and way != layout.BULK_ACROSS:
+        row = find(t, shape[n.BUFFERS], np.int64(-1), look[DESCRIPTOR + layout.BULK_BASE], inner)
+        if outward and t[row + PAGE] < 0:
             return n.READ_ONLY
-    if way != layout.BULK_IN and state[PAGES_LIMIT] - state[PAGES_USED] < lines * ((bytes_inside >> 12) + 2):
+    if outward and state[PAGES_LIMIT] - state[PAGES_USED] < lines * ((inner >> 12) + 2):
         return n.NEED_PAGES
     outside = np.int64(0)
     if (form >> 24) & 0xFF != 0 and kind >= FLOAT:
         outside = low_bits(np.int64(-1), size * 8 - 1)
     for line in range(rows):
-        rest, address, inside = np.int64(line), look[_MAP + _ADDRESS], bytes_inside > 0
+        rest, address, inside = np.int64(line), look[_MAP + _ADDRESS], inner > 0
         for k in range(1, MOST_DIMENSIONS):
             index = rest % look[_BOX + k]
             rest //= look[_BOX + k]
@@ -119,16 +123,20 @@ def move_box(
             address += (look[_AT + k] + index) * look[_STEP + k]
         for index in range(look[_BOX]):
             within = inside and index >= look[_FIRST] and index < look[_LAST]
-            far = address + (look[_AT] + index) * size
-            to = _swizzled(near + (line * look[_BOX] + index) * size, form)
+            far, to = address + (look[_AT] + index) * size, near + (line * look[_BOX] + index) * size
+            to ^= ((to >> 7) & exchanged) << 4
+            value = outside
             if way == layout.BULK_IN:
-                value = read(t, pages, row, far, size) if within else outside
+                if within:
+                    value = read(t, pages, row, far, size)
+            else:
+                value = local_bits(to, size, local, shape, local_at)
+                to = far
+            if not outward:
                 for rank in range(shape[n.CLUSTER]):
                     if chosen(targets, rank):
-                        at = local_word(ranked(to, targets, rank), local_at, shape)
-                        local[at] = insert(local[at], to, size, value)
+                        put_local(ranked(to, targets, rank), size, value, local, shape, local_at)
             elif within:
-                value = low_bits(shift_right(local[local_word(to, local_at, shape)], (to & 7) * 8), size * 8)
                 if way == layout.BULK_REDUCE:
                     old = read(t, pages, row, far, size)
                     value = combine(lists[entry + n.REDUCTION], kind, size, old, value, np.int64(0))

@@ -13,53 +13,16 @@ import numpy as np
 from archex.base import layout
 from archex.base.jit import outlined
 from archex.programs.interpreter import table as n
-from archex.programs.interpreter.atomics import combine
-from archex.programs.interpreter.boxes import describe_box, move_box
+from archex.programs.interpreter.boxes import describe_box, describe_range, move_box
 from archex.programs.interpreter.clusters import MAPPED, WITHIN, chosen, local_word, outside, ranked
 from archex.programs.interpreter.compute import place
-from archex.programs.interpreter.memory import PAGE, PAGES_LIMIT, PAGES_USED, find, read, write
+from archex.programs.interpreter.memory import find
 from archex.programs.interpreter.records import keep, pool_row, pool_start
 from archex.programs.interpreter.signals import change_signal
 from archex.programs.interpreter.transfer import DESCRIPTOR
-from archex.programs.values import LOW16, LOW32, leading_zeros, low_bits, popcount, shift_right
+from archex.programs.values import LOW16, LOW32, leading_zeros, popcount
 
 _ALIGNMENT = 16  # of addresses and sizes
-
-
-@outlined("i:ppippppppi")
-def move_range(
-    lists: Any, look: Any, entry: Any, t: Any, pages: Any, state: Any, local: Any, shape: Any, fault: Any, local_at: Any
-) -> Any:  # fmt: skip
-    """Move the bytes of a range; a fault number."""
-    way, far, size = look[DESCRIPTOR + layout.BULK_WAY], look[DESCRIPTOR + layout.BULK_BASE], look[DESCRIPTOR + layout.BULK_BYTES]
-    near, targets = look[DESCRIPTOR + layout.BULK_LOCAL], look[DESCRIPTOR + layout.BULK_TARGETS]
-    if way == layout.BULK_ACROSS:
-        for i in range(0, size, 8):
-            local[local_word(far + i, local_at, shape)] = local[local_word(near + i, local_at, shape)]
-        return n.NO_FAULT
-    row = find(t, shape[n.BUFFERS], np.int64(-1), far, size)
-    if way == layout.BULK_IN:
-        for rank in range(shape[n.CLUSTER]):
-            if chosen(targets, rank):
-                to = ranked(near, targets, rank)
-                for i in range(0, size, 8):
-                    local[local_word(to + i, local_at, shape)] = read(t, pages, row, far + i, np.int64(8))
-        return n.NO_FAULT
-    if t[row + PAGE] < 0:
-        return n.READ_ONLY
-    if state[PAGES_LIMIT] - state[PAGES_USED] < (size >> 12) + 2:
-        return n.NEED_PAGES
-    width = lists[entry + n.ELEMENT]
-    for i in range(0, size, 8):
-        value = local[local_word(near + i, local_at, shape)]
-        if way == layout.BULK_REDUCE:
-            old, new = read(t, pages, row, far + i, np.int64(8)), np.int64(0)
-            for part in range(0, 64, 8 * width):
-                a, b = low_bits(shift_right(old, part), 8 * width), low_bits(shift_right(value, part), 8 * width)
-                new |= combine(lists[entry + n.REDUCTION], lists[entry + n.NUMBERS], width, a, b, np.int64(0)) << part
-            value = new
-        write(t, pages, state, row, far + i, np.int64(8), value)
-    return n.NO_FAULT
 
 
 @outlined("i:ipppppi")
@@ -149,10 +112,9 @@ def bulk(
         fault[n.F_VALUE], fault[n.F_EXTRA] = near, size
         outcome = outside(near, size, shape)
         if outcome == n.NO_FAULT and code[o + n.EXECUTE]:
-            if boxed:
-                outcome = move_box(lists, look, entry, t, pages, state, local, shape, fault, local_at)
-            else:
-                outcome = move_range(lists, look, entry, t, pages, state, local, shape, fault, local_at)
+            if not boxed:
+                describe_range(look, lists[entry + n.ELEMENT], lists[entry + n.NUMBERS])
+            outcome = move_box(lists, look, entry, t, pages, state, local, shape, fault, local_at)
     if outcome != n.NO_FAULT:
         return outcome
     if traced:

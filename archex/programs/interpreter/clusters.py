@@ -13,6 +13,8 @@ import numpy as np
 from archex.base.jit import jit, outlined
 from archex.base.layout import CLUSTER_SHIFT
 from archex.programs.interpreter import table as n
+from archex.programs.interpreter.memory import insert
+from archex.programs.values import low_bits, shift_right
 
 MAPPED = 1 << CLUSTER_SHIFT  # addresses from here on name a rank
 WITHIN = MAPPED - 1
@@ -27,6 +29,19 @@ def local_word(address: Any, local_at: Any, shape: Any) -> Any:
     slot = local_at // words
     first = slot - slot % shape[n.CLUSTER]
     return (first + (address >> CLUSTER_SHIFT) - 1) * words + ((address & WITHIN) >> 3)
+
+
+@outlined("i:iippi")
+def local_bits(address: Any, size: Any, local: Any, shape: Any, local_at: Any) -> Any:
+    """The bits at a local address."""
+    return low_bits(shift_right(local[local_word(address, local_at, shape)], (address & 7) * 8), size * 8)
+
+
+@outlined("v:iiippi")
+def put_local(address: Any, size: Any, value: Any, local: Any, shape: Any, local_at: Any) -> Any:
+    """Change the bits at a local address."""
+    at = local_word(address, local_at, shape)
+    local[at] = insert(local[at], address, size, value)
 
 
 @jit

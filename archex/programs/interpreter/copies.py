@@ -13,9 +13,9 @@ import numpy as np
 from archex.base.jit import jit, outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.access import observe
-from archex.programs.interpreter.clusters import local_word, outside
+from archex.programs.interpreter.clusters import outside, put_local
 from archex.programs.interpreter.compute import place
-from archex.programs.interpreter.memory import END, find, insert, read
+from archex.programs.interpreter.memory import END, find, read
 from archex.programs.interpreter.records import keep_lanes
 from archex.programs.interpreter.transfer import BITS, HIGHEST_ADDRESS, LOWEST_ADDRESS
 from archex.programs.values import LOW32
@@ -67,8 +67,7 @@ def _move(
         else:
             for i in range(part, size):
                 value |= read(t, pages, row, source + i, np.int64(1)) << ((i - part) * 8)
-        at = local_word(target + part, local_at, shape)
-        local[at] = insert(local[at], target + part, step, value)
+        put_local(target + part, step, value, local, shape, local_at)
 
 
 @outlined("i:pippiiiiippppppppp")

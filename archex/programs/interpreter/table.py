@@ -81,11 +81,11 @@ FAULT_COLUMNS = 8
 
 # --- special values that differ between lanes or workgroups; the others are constants of a launch
 SPECIAL_ROWS = (
-    "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "laneid", "warpid", "lanemask_eq", "lanemask_lt", "lanemask_le",
-    "lanemask_gt",
-    "lanemask_ge", "cluster_ctaid.x", "cluster_ctaid.y", "cluster_ctaid.z", "clusterid.x", "clusterid.y", "clusterid.z", "cluster_ctarank",
-    "clock",
+    "ctaid.x", "ctaid.y", "ctaid.z", "cluster_ctaid.x", "cluster_ctaid.y", "cluster_ctaid.z", "clusterid.x", "clusterid.y", "clusterid.z",
+    "cluster_ctarank", "tid.x", "tid.y", "tid.z", "laneid", "warpid", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt",
+    "lanemask_ge", "clock",
 )  # fmt: skip
 SPECIAL_COUNT = len(SPECIAL_ROWS)
 LANE_SPECIALS = SPECIAL_COUNT - 1  # all but the clock are set when a wave starts
-OF_WORKGROUP = tuple(i for i, name in enumerate(SPECIAL_ROWS) if "cta" in name or "cluster" in name)  # the same in all its lanes
+RANK = SPECIAL_ROWS.index("cluster_ctarank")
+OF_WORKGROUP = RANK + 1  # up to it, by axis: where the workgroup is, the same in all its lanes

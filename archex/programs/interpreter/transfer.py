@@ -13,7 +13,7 @@ from archex.base.jit import outlined
 from archex.base.layout import AFFINE
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.atomics import combine
-from archex.programs.interpreter.clusters import MAPPED, local_word
+from archex.programs.interpreter.clusters import MAPPED, local_bits, put_local
 from archex.programs.interpreter.memory import (
     PAGE,
     PAGES_LIMIT,
@@ -60,8 +60,7 @@ def _fetch(
         elif tag == _PRIVATE_TAG:
             space, address = np.int64(PRIVATE_), address & _WITHIN
     if space == LOCAL_:
-        word = local[local_word(address, local_at, shape)]
-        return low_bits(shift_right(word, (address & 7) * 8), width * 8)
+        return local_bits(address, width, local, shape, local_at)
     if space == PRIVATE_:
         word = private[private_at + lane * shape[n.PRIVATE_WORDS] + (address >> 3)]
         return low_bits(shift_right(word, (address & 7) * 8), width * 8)
@@ -95,8 +94,7 @@ def _put(
         elif tag == _PRIVATE_TAG:
             space, address = np.int64(PRIVATE_), address & _WITHIN
     if space == LOCAL_:
-        at = local_word(address, local_at, shape)
-        local[at] = insert(local[at], address, width, value)
+        put_local(address, width, value, local, shape, local_at)
         return True
     if space == PRIVATE_:
         at = private_at + lane * shape[n.PRIVATE_WORDS] + (address >> 3)

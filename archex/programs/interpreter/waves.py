@@ -18,7 +18,8 @@ from archex.programs.interpreter.aside import aside
 from archex.programs.interpreter.barriers import arrive
 from archex.programs.interpreter.compute import compute, place
 from archex.programs.interpreter.matrix import matrix
-from archex.programs.interpreter.records import keep_lanes
+from archex.programs.interpreter.records import keep, keep_lanes
+from archex.programs.interpreter.transfer import FIRST, KIND, STRIDE
 from archex.programs.values import LOW32, popcount
 
 _RING_COLUMNS = layout.CURSOR_COLUMNS
@@ -207,6 +208,10 @@ def run_wave(
                         x[at + n.AT] = i
                         return n.IDLE
                 if shape[n.TRACING] and code[row + n.SLOT] >= 0:
+                    if act != 0 and look[KIND] == layout.AFFINE:
+                        keep(c, np.int64(layout.AFFINE), look[FIRST], look[STRIDE], act, x, shape, records)
+                        i += 1
+                        continue
                     keep_lanes(c, act, r, scratch + lanes, lanes, look, x, shape, records, pool)
             elif group == n.ASIDE:
                 row = i * n.CODE_COLUMNS

@@ -18,10 +18,6 @@ from archex.programs.interpreter.clusters import meet
 from archex.programs.interpreter.signals import signalled
 from archex.programs.interpreter.waves import run_wave
 
-_CTAID, _CLUSTER_CTAID, _CLUSTERID, _RANK = (
-    n.SPECIAL_ROWS.index(name) for name in ("ctaid.x", "cluster_ctaid.x", "clusterid.x", "cluster_ctarank")
-)
-
 
 class Machine(NamedTuple):
     """Every array of one interpreter, flat int64.
@@ -55,31 +51,19 @@ class Machine(NamedTuple):
     fault: np.ndarray
 
 
-@jit
-def _fill(r: Any, base: Any, row: Any, lanes: Any, value: Any) -> Any:
-    if row >= 0:
-        at = base + row * lanes
-        for i in range(lanes):
-            r[at + i] = value
-
-
-@jit
-def _fill_places(r: Any, base: Any, rows: Any, first: Any, lanes: Any, x: Any, y: Any, z: Any) -> Any:
-    _fill(r, base, rows[first], lanes, x)
-    _fill(r, base, rows[first + 1], lanes, y)
-    _fill(r, base, rows[first + 2], lanes, z)
-
-
-@outlined("v:piipp")
-def place_values(r: Any, base: Any, workgroup: Any, rows: Any, shape: Any) -> Any:
-    """Special values that say where in the grid a wave's workgroup lies."""
-    lanes, across, down, deep = shape[n.LANES], shape[n.CLUSTER_X], shape[n.CLUSTER_Y], shape[n.CLUSTER_Z]
-    x, y = workgroup % shape[n.GRID_X], (workgroup // shape[n.GRID_X]) % shape[n.GRID_Y]
-    z = workgroup // (shape[n.GRID_X] * shape[n.GRID_Y])
-    _fill_places(r, base, rows, _CTAID, lanes, x, y, z)
-    _fill_places(r, base, rows, _CLUSTER_CTAID, lanes, x % across, y % down, z % deep)
-    _fill_places(r, base, rows, _CLUSTERID, lanes, x // across, y // down, z // deep)
-    _fill(r, base, rows[_RANK], lanes, x % across + across * (y % down + down * (z % deep)))
+@outlined("i:iip")
+def place_value(which: Any, workgroup: Any, shape: Any) -> Any:
+    """Special value `which` of a workgroup: where it lies in the grid, in its cluster, and its cluster in the grid of clusters."""
+    x, y = workgroup % shape[n.GRID_X], workgroup // shape[n.GRID_X]
+    rank, at, across = np.int64(0), np.int64(0), np.int64(1)
+    for axis in range(2, -1, -1):
+        coordinate = x if axis == 0 else y % shape[n.GRID_Y] if axis == 1 else y // shape[n.GRID_Y]
+        rank = rank * shape[n.CLUSTER_X + axis] + coordinate % shape[n.CLUSTER_X + axis]
+        if which % 3 == axis:
+            at, across = coordinate, shape[n.CLUSTER_X + axis]
+    if which == n.RANK:
+        return rank
+    return at if which < 3 else at % across if which < 6 else at // across
 
 
 @outlined("v:iippppppppp")
@@ -105,11 +89,12 @@ def begin(
         for i in range(c * width * shape[n.PRIVATE_WORDS], (c + 1) * width * shape[n.PRIVATE_WORDS]):
             private[i] = 0
         for which in range(n.LANE_SPECIALS):
-            if rows[which] >= 0 and which not in n.OF_WORKGROUP:
-                start = n.SPECIAL_COUNT + (w * n.LANE_SPECIALS + which) * width
-                for lane in range(width):
-                    r[base + rows[which] * width + lane] = rows[start + lane]
-        place_values(r, base, workgroup, rows, shape)
+            if rows[which] < 0:
+                continue
+            start, row = n.SPECIAL_COUNT + (w * n.LANE_SPECIALS + which) * width, base + rows[which] * width
+            value = place_value(np.int64(which), workgroup, shape) if which < n.OF_WORKGROUP else np.int64(0)
+            for lane in range(width):
+                r[row + lane] = rows[start + lane] + value
         present = min(width, shape[n.THREADS] - w * width)
         live = np.int64(-1) if present == 64 else (np.int64(1) << present) - 1
         at = c * n.CONTEXT_COLUMNS
@@ -127,10 +112,12 @@ def begin(
 @outlined("i:ipppppppp")
 def wake(slot: Any, code: Any, shape: Any, r: Any, p: Any, x: Any, bars: Any, phases: Any, fault: Any) -> Any:
     """Make waves of the cluster that begins at `slot` ready: 1 there are some, 0 none and all is well, -1 none ever will be."""
-    waves, woken, full, waiting = shape[n.WAVES], False, 0, np.int64(-1)
+    waves, woken, full, waiting = shape[n.WAVES], False, 0, -1
     for member in range(slot, slot + shape[n.CLUSTER]):
         woken = release(member, code, shape, r, p, x, bars) or woken
-    woken = meet(slot, waves, shape, x) or woken
+    if woken:
+        return np.int64(1)  # whoever waits for something else is looked at next time
+    woken = meet(slot, waves, shape, x)
     for c in range(slot * waves, (slot + shape[n.CLUSTER]) * waves):
         at = c * n.CONTEXT_COLUMNS
         if signalled(c, x, phases):
@@ -143,9 +130,9 @@ def wake(slot: Any, code: Any, shape: Any, r: Any, p: Any, x: Any, bars: Any, ph
         return np.int64(woken)
     at = waiting * n.CONTEXT_COLUMNS
     fault[n.F_KIND], fault[n.F_CONTEXT], fault[n.F_VALUE] = n.DEADLOCK, waiting, x[at + n.WAITING]
-    before = np.int64(1)  # the wave stands behind a barrier of its workgroup, and before what it waits for otherwise
+    before = 1  # the wave stands behind a barrier of its workgroup, and before what it waits for otherwise
     if x[at + n.WAITING] >= n.BARRIERS:
-        before = np.int64(0)
+        before = 0
         fault[n.F_KIND] = n.NEVER_MET
     if x[at + n.WAITING] == n.SIGNALLED:
         fault[n.F_KIND], fault[n.F_VALUE] = n.NEVER_SIGNALLED, (x[at + n.WORD] % shape[n.LOCAL_WORDS]) * 8

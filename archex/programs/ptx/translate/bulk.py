@@ -32,8 +32,8 @@ def bulk(ctx: Context, rest: tuple[str, ...]) -> None:
     if "cp_mask" in rest:
         raise ctx.unsupported("a mask of bytes")
     at = 0
-    zero = Immediate(0)
-    near = far = size = barrier = mask = zero
+    near: Operand = Immediate(0)
+    far, size, barrier, mask = near, near, near, near
     offset = far_offset = 0
     coordinates: tuple[Operand, ...] = ()
     order = {"in": ("near", "far"), "across": ("far", "near"), "prefetch": ("far",)}.get(way, ("far", "near"))
