@@ -95,6 +95,18 @@ def matrix(words: np.ndarray, bits: int, place: Place, rows: int, columns: int) 
     return found.view(np.int64)
 
 
+def spread_indices(meta: np.ndarray, row: int, indices: int, bits: int, length: int, selector: int) -> None:
+    """Put a row's `length` bits of indices of stored elements into the registers of its lanes."""
+    upper, lane = row % 16 // 8, row % 8 * 4
+    if bits >= 16:  # halves of a register: rows g and g + 8
+        for word in range(length // 16):
+            at = lane + (selector if length == 16 else 2 * selector + word)
+            meta[at] = int(meta[at]) & (0xFFFF if upper else 0xFFFF << 16) | (indices >> 16 * word & 0xFFFF) << 16 * upper
+        return
+    for word in range(length // 32):  # a register a row
+        meta[lane + upper + (2 * selector if length == 32 else 2 * word)] = indices >> 32 * word & 0xFFFF_FFFF
+
+
 def run(instruction: str, inputs: list[np.ndarray], results: int, wide: bool = False, width: int = 32, local: int = 0) -> np.ndarray:
     """Words [lane, result] after `instruction`; `{0}`, `{1}`, ... in it are vectors of registers, `{d}` the results."""
     kind, size = ("b64", 8) if wide else ("b32", 4)

@@ -11,7 +11,7 @@ from archex.base import layout
 from archex.base.errors import ProgramError
 from archex.programs.buffers import Buffer
 from archex.programs.trace import TraceSource, run_functional
-from matrices import BITS, decode, encode, first, registers
+from matrices import BITS, decode, encode, first, registers, spread_indices
 from running import source, work
 
 #: Bytes of a line in the canonical layouts, by the mode of the descriptor; nothing is swizzled at 16.
@@ -76,16 +76,13 @@ def spread(rng: np.random.Generator, stored: np.ndarray, bits: int) -> tuple[np.
     """A sparse operand's dense form, and what lanes hold of its indices, [wave, lane]."""
     rows, terms = stored.shape
     dense, meta = np.zeros((rows, 2 * terms), np.int64), np.zeros((4, 32), np.uint64)
-    words = terms // 8
     for row in range(rows):
         indices = 0
         for chunk in range(terms // 2):
             i, j = sorted(rng.choice(4, 2, replace=False))
             dense[row, 4 * chunk + i], dense[row, 4 * chunk + j] = stored[row, 2 * chunk : 2 * chunk + 2]
             indices |= int(i | j << 2) << 4 * chunk
-        for word in range(words):
-            lane = row % 8 * 4 + word
-            meta[row // 16, lane] |= np.uint64((indices >> 16 * word & 0xFFFF) << 16 * (row % 16 // 8))
+        spread_indices(meta[row // 16], row, indices, bits, 2 * terms, 0)
     return dense, meta
 
 

@@ -46,7 +46,8 @@ def kernel(case: tuple, layouts: tuple[str, str, str], strides: tuple[int, int, 
     space, places = ".global", ["rd0", "rd1"]
     if local:
         # Each lane copies 32-bit words; b lies behind a.
-        space, places = ".shared", ["0", "8192"]
+        space, places = ".shared", ["r20", "r21"]
+        body.append("mov.u32 r20, 0; mov.u32 r21, 8192;")
         body.append("mov.u32 r1, %laneid; mov.u32 r2, 0;\nAGAIN: mad.lo.u32 r3, r2, 128, 0; mad.lo.u32 r3, r1, 4, r3;")
         body.append("cvt.u64.u32 rd4, r3; add.u64 rd5, rd0, rd4; ld.global.u32 r4, [rd5]; st.shared.u32 [r3], r4;")
         body.append("add.u64 rd5, rd1, rd4; ld.global.u32 r4, [rd5]; st.shared.u32 [r3+8192], r4;")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from archex.base.errors import ProgramError, UnsupportedError
-from matrices import BITS, decode, encode, first, matrix, registers, run, second, total
+from matrices import BITS, decode, encode, first, matrix, registers, run, second, spread_indices, total
 
 #: Rows, depth, type of the first operand, of the second, of the accumulator.
 SHAPES = [
@@ -104,13 +104,10 @@ def test_a_sparse_product_is_numpys(kind: tuple[int, str, str, int], ordered: st
                 a[row, 4 * chunk + i], a[row, 4 * chunk + j] = stored[row, 2 * chunk : 2 * chunk + 2]
             indices |= int(i | j << 2) << 4 * chunk
         fields.append(indices)
-    words = depth // {32: 8, 4: 32}.get(bits, 16)
     for selector in range(selectors):
         meta = rng.integers(0, 2**32, (32, 1), dtype=np.uint64)  # what other lanes hold is not read
-        for g in range(8):
-            for word in range(words):
-                low, high = fields[g] >> 16 * word & 0xFFFF, fields[g + 8] >> 16 * word & 0xFFFF
-                meta[4 * g + {1: selector, 2: 2 * selector, 4: 0}[words] + word] = low | high << 16
+        for row, indices in enumerate(fields):
+            spread_indices(meta[:, 0], row, indices, bits, 2 * depth // {32: 1, 4: 4}.get(bits, 2), selector)
         operands = [
             registers(stored, bits, first(bits, depth // 2)), registers(b.T, bits, second(bits)), registers(c, BITS[sums], total), meta,
         ]  # fmt: skip

@@ -43,20 +43,25 @@ def accumulator(rows: int, columns: int, bits: int) -> list[int]:
 def metadata(depth: int, bits: int, selector: int) -> list[int]:
     """For each stored element of a sparse first operand of 16 rows: where its 2-bit index lies, and the first position it may mean.
 
-    A row's indices fill `depth * bits / 16` bits at 2 of 4 elements of 16 or 8 bits, cut into words of 16 bits that lie in the lanes of a
-    group of four: in lane `selector` where it is one word, in two lanes from 2 * selector, or in all four; rows g in the lower half of
-    the register and g + 8 in the upper. 32-bit elements come one of two, with two indices each; 4-bit ones in pairs, one index a pair.
+    A row's indices lie in the lanes of a group of four. Those of elements of 16 and 32 bits are cut into words of 16 bits: one in lane
+    `selector`, or two in lanes from 2 * selector, rows g in the lower half of the register and g + 8 in the upper. Those of shorter
+    elements are cut into words of 32 bits: one (rows g in lane 2 * selector, g + 8 in the next), or two (lanes 0, 1 and 2, 3).
+    Elements of 32 bits come one of two, with two indices each; of 4 bits in pairs, one index a pair.
     """
     stored = depth // 2
     indices = {32: 2 * stored, 4: stored // 2}.get(bits, stored)
-    words = indices * 2 // 16
-    first = {1: selector, 2: 2 * selector, 4: 0}[words]
+    size = 16 if bits >= 16 else 32
+    words = indices * 2 // size
     found = []
     for row in range(16):
+        upper = row // 8
         for element in range(stored):
             index = {32: 2 * element, 4: element // 2}.get(bits, element)
-            word, within = divmod(2 * index, 16)
+            word, within = divmod(2 * index, size)
             start = {32: 2 * element, 4: element // 4 * 8 + element % 2}.get(bits, element // 2 * 4)
-            lane = 4 * (row % 8) + first + word
-            found.append(lane | (within + row // 8 * 16) << LANE_BITS | start << (LANE_BITS + 5))
+            if size == 16:
+                lane, within = word + (selector if words == 1 else 2 * selector), within + 16 * upper
+            else:
+                lane = upper + (2 * selector if words == 1 else 2 * word)
+            found.append(4 * (row % 8) + lane | within << LANE_BITS | start << (LANE_BITS + 5))
     return found
