@@ -116,7 +116,8 @@ class Products(OutsideValues):
             node = self._one(made, [*accumulators, *operands, *also], results)
             node.flags |= BESIDE
             node.record = self._slot()
-            node.bytes = round((made.shape.m * size if from_local else 0) + columns * size / TOGETHER)
+            stored = size / 2 if wanted.sparse else size
+            node.bytes = round((made.shape.m * stored if from_local else 0) + columns * size / TOGETHER)
             accumulators = list(results)
 
     def _loaded(self, made: Plan, wanted: Product, groups: list[list[Ref]], also: list[Ref], results: list[Value]) -> None:

@@ -22,7 +22,7 @@ class Law:
 
     read: bytes that memory must deliver. written: bytes of results, which memory gets but for what caches keep. flops: operations.
     loaded, stored: bytes of the sectors that global loads and stores touch, each wave-instruction for itself; None where they depend
-    on the data or on the shape of waves. steps: loads that wait for each other.
+    on the data or on the shape of waves. steps: loads that wait for each other. products: multiply-adds that matrix units do.
     """
 
     read: float
@@ -31,6 +31,7 @@ class Law:
     loaded: float | None = None
     stored: float | None = None
     steps: int = 0
+    products: float = 0
 
 
 def law(launch: Launch) -> Law | None:
@@ -40,10 +41,16 @@ def law(launch: Launch) -> Law | None:
 
 
 def _numbers(launch: Launch) -> list[int]:
-    """Whole numbers among the arguments, of a sequence those of its first step; behind them the workgroups and threads of the grid."""
+    """Whole numbers among the arguments, of a sequence those of all steps; behind them the first grid's workgroups and threads.
+
+    Where the alternatives have nothing in common, the first stands for all.
+    """
+    if launch.variants and not launch.ptx.name:
+        launch = launch.variants[0].launch
     first = launch.steps[0]
     groups, threads = (a[0] * a[1] * a[2] for a in (first.grid, first.block))
-    return [int(str(argument.value)) for argument in first.arguments if argument.kind == "i32"] + [groups, groups * threads]
+    given = [argument for step in launch.steps for argument in step.arguments if argument.kind == "i32"]
+    return [int(str(argument.value)) for argument in given] + [groups, groups * threads]
 
 
 def _stream(reads: int, writes: int, flops: int = 0) -> Callable[[list[int]], Law]:
@@ -124,6 +131,49 @@ def _spill(v: list[int]) -> Law:
     return Law(_FLOAT * elements, _FLOAT * min(elements, threads), 96 * (2 * turns + 1) * threads)
 
 
+def _matrix_product(left: float, right: int, result: int) -> Callable[[list[int]], Law]:
+    """Bytes an element of the two factors and of the result."""
+
+    def found(v: list[int]) -> Law:
+        m, n, k = v[:3]
+        return Law(m * k * left + k * n * right, m * n * result, 2 * m * n * k, products=m * n * k)
+
+    return found
+
+
+def _sparse_product(v: list[int]) -> Law:
+    """Half of the left matrix is stored, with two bits for each element that is; half of the operations are done."""
+    m, n, k = v[:3]
+    return attrs.evolve(_matrix_product(_HALF / 2 + 1 / 8, _HALF, _FLOAT)(v), flops=m * n * k)
+
+
+def _attention(v: list[int]) -> Law:
+    """Heads 64 wide; a workgroup takes 64 queries. Scores never reach memory."""
+    tokens, groups = v[0], v[-2]
+    elements, pairs = groups * 64 * 64, groups * 64 * tokens
+    return Law(3 * _HALF * elements, _HALF * elements, 4 * 64 * pairs, products=2 * 64 * pairs)
+
+
+def _decode(v: list[int]) -> Law:
+    """A query and its keys and values, 128 wide."""
+    tokens, splits, groups = v[0], v[-3], v[-2]
+    queries = groups // splits
+    return Law(_HALF * 128 * queries * (1 + 2 * tokens), _FLOAT * 128 * queries, 4 * 128 * queries * tokens)
+
+
+def _convolution(element: int, kernels: int | None) -> Callable[[list[int]], Law]:
+    """3 x 3, padded: the input and the weights once. `kernels`: channels out of a workgroup, where no argument says how many there are."""
+
+    def found(v: list[int]) -> Law:
+        channels, height, width = v[:3]
+        out = v[3] if kernels is None else kernels * v[-2] // (-(-width // 32) * -(-height // 8))
+        made, each = out * height * width, channels * 9
+        moved = Law(element * (channels * height * width + each * out), _FLOAT * made, 2 * made * each)
+        return attrs.evolve(moved, products=made * each) if kernels is None else moved
+
+    return found
+
+
 LAWS: dict[str, Callable[[list[int]], Law]] = {
     "copy": _stream(16, 16),
     "triad": _stream(32, 16, 8),
@@ -161,4 +211,17 @@ LAWS: dict[str, Callable[[list[int]], Law]] = {
     "chase_near": lambda v: Law(0, 0, steps=v[0]),
     "chase_l2": lambda v: Law(0, 0, steps=v[0]),
     "chase_memory": lambda v: Law(32 * v[0], 0, steps=v[0]),
+    "tensor_gemm_2": _matrix_product(_HALF, _HALF, _FLOAT),
+    "tensor_gemm_3": _matrix_product(_HALF, _HALF, _FLOAT),
+    "tensor_gemm_4": _matrix_product(_HALF, _HALF, _FLOAT),
+    "matmul_64": _matrix_product(_HALF, _HALF, _HALF),
+    "matmul_128": _matrix_product(_HALF, _HALF, _HALF),
+    "fp8_gemm": _matrix_product(1, 1, _FLOAT),
+    "sparse_gemm": _sparse_product,
+    "dense_gemm": _matrix_product(_HALF, _HALF, _FLOAT),
+    "attention": _attention,
+    "decode_attention": _decode,
+    "paged_decode": lambda v: _decode([16 * v[1], *v[2:]]),
+    "convolution_nchw": _convolution(_FLOAT, 4),
+    "convolution_nhwc": _convolution(_HALF, None),
 }

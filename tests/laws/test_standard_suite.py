@@ -54,12 +54,21 @@ def test_bytes_and_sectors(name: str, launch_id: str) -> None:
         assert found["dram_write_bytes"] <= 2.05 * least.written + ODDS
 
 
+def matrix_rate(name: str) -> float:
+    """Multiply-adds a cycle of all matrix units together, skipped zeros counted, by the fastest of their shapes."""
+    spec = device(name).spec
+    shapes = spec["matrix_unit"].shapes.values()
+    unit = max(shape.m * shape.n * shape.k / shape.interval for shape in shapes)
+    return float(unit * spec["compute_unit"].schedulers * spec["compute_unit"].count)
+
+
 @ON
 @EACH
 def test_never_faster_than_the_bound(name: str, launch_id: str) -> None:
     found, least, on = row(name, launch_id), law_of(launch_id), device(name)
     assert found["cycles"] >= least.read / on.tables.dram[tables.DRAM_BYTES]
     assert found["cycles"] >= least.steps * on.spec["vector_cache"].latency.cycles(on.clock_hz)
+    assert found["cycles"] >= least.products / matrix_rate(name)
     assert found["bandwidth_pct"] <= 100
     assert least.flops == (found.get("flops") or 0)
     assert (found.get("mfu_pct") or 0) <= 100
