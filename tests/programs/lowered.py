@@ -15,6 +15,7 @@ from archex.parts.async_copy_unit import AsyncCopyUnitSpec
 from archex.parts.instruction_set import InstructionSetSpec, UnrollSpec
 from archex.parts.machine_operations import MACHINE_OPERATIONS
 from archex.parts.matrix_unit import OPERATION, MatrixUnitSpec, ShapeSpec
+from archex.programs.arguments import cluster_order
 from archex.programs.build import load_function
 from archex.programs.ir import Function
 from archex.programs.trace import TraceSource
@@ -103,7 +104,9 @@ def counts(launch: Launch, workgroups: int, *operations: str) -> list[float]:
     """Executed machine instructions of a whole launch, all and by operation, from some of its workgroups."""
     final, code = program(str(launch.ptx), launch.registers("sm90"))
     total = launch.grid[0] * launch.grid[1] * launch.grid[2]
-    chosen = np.unique((np.arange(workgroups) * (total / workgroups)).astype(np.int64)) if workgroups < total else np.arange(total)
-    executed = TraceSource(final, launch, 32, 32, tracing=False).count(chosen)[0].mean(axis=0) * total
+    source = TraceSource(final, launch, 32, 128, tracing=False)
+    order = cluster_order(launch.grid, source.cluster).reshape(-1, source.cluster_size)
+    some = min(max(1, workgroups // source.cluster_size), len(order))
+    executed = source.count(order[(np.arange(some) * (len(order) / some)).astype(np.int64)].ravel())[0].mean(axis=0) * total
     per_block = [np.array([names.count(name) for names in code.operations]) for name in operations]
     return [float(executed @ code.block_instructions), *(float(executed @ found) for found in per_block)]
