@@ -13,6 +13,7 @@ import numpy as np
 
 from archex.assembly import levels, unit
 from archex.assembly.policies import compiled
+from archex.assembly.routes import routes
 from archex.assembly.topology import Topology, topology
 from archex.base.layout import Timing
 from archex.describe import DeviceSpec, Occupancy
@@ -78,6 +79,7 @@ def _assembled(spec: DeviceSpec, clock: float) -> Device:
 
 
 def _tables(spec: DeviceSpec, place: Topology, clock: float) -> t.DeviceTables:
+    ways = routes(spec, place, clock)
     return t.DeviceTables(
         device=unit.device_vector(spec, clock),
         unit=unit.unit_vector(spec, clock),
@@ -85,7 +87,7 @@ def _tables(spec: DeviceSpec, place: Topology, clock: float) -> t.DeviceTables:
         local_memory=unit.local_vector(spec),
         constant=unit.constant_vector(spec),
         fetch=unit.fetch_vector(spec),
-        levels=levels.level_rows(spec, clock),
+        levels=levels.level_rows(spec, clock, ways),
         dram=levels.memory_vector(spec, clock),
         translation=levels.translation_vector(spec, clock),
         start_cost=np.array([[point.waves, point.cycles] for point in spec["dispatcher"].start_cost], dtype=np.float64),
@@ -94,6 +96,7 @@ def _tables(spec: DeviceSpec, place: Topology, clock: float) -> t.DeviceTables:
         unit_group=place.group,
         unit_order=place.order,
         unit_die=place.die,
+        routes=ways.latency if ways is not None else np.zeros((1, 1)),
         aside=unit.aside_vector(spec, clock),
     )
 

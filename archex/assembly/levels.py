@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from archex.assembly.routes import Routes
 from archex.base.units import Rate
 from archex.describe import DeviceSpec
 from archex.describe.fit import instances
@@ -23,8 +24,8 @@ def sets(spec: Any, size: int) -> int:
     return max(1, int(size // spec.line // spec.ways // spec.slices))
 
 
-def level_rows(spec: DeviceSpec, clock: float) -> np.ndarray:
-    """One row a level, the vector cache first."""
+def level_rows(spec: DeviceSpec, clock: float, ways: Routes | None = None) -> np.ndarray:
+    """One row a level, the vector cache first. `ways`: to the level that the fabric serves, where it has links."""
     path = spec.memory_path[:-1]
     rows = np.zeros((len(path), t.LEVEL_COLUMNS), dtype=np.float64)
     for row, name in zip(rows, path, strict=True):
@@ -46,6 +47,8 @@ def level_rows(spec: DeviceSpec, clock: float) -> np.ndarray:
             _shared_cache(row, cache, clock, own)
         if name == spec["fabric"].serves:
             _fabric(row, spec["fabric"], clock)
+            if ways is not None:
+                _links(row, ways)
     return rows
 
 
@@ -98,6 +101,16 @@ def _fabric(row: np.ndarray, fabric: Any, clock: float) -> None:
     row[t.LEVEL_PORT_WRITE_LINE] = fabric.port_write_line
     row[t.LEVEL_PENDING_WRITES] = fabric.pending_writes
     row[t.LEVEL_PARTIAL] = fabric.partial_sector
+
+
+def _links(row: np.ndarray, ways: Routes) -> None:
+    row[t.LEVEL_ROUTED] = 1
+    for columns, rate in (
+        ((t.LEVEL_GROUP_READ, t.LEVEL_GROUP_WRITE), ways.group_rate),
+        ((t.LEVEL_TOTAL_READ, t.LEVEL_TOTAL_WRITE), ways.total_rate),
+    ):
+        for column in columns:
+            row[column] = min((found for found in (row[column], rate) if found > 0), default=0.0)
 
 
 def _rate(rate: Rate | None, clock: float, own: float | None) -> float:

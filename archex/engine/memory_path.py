@@ -30,7 +30,9 @@ from archex.engine.state import (
     I_PARTITIONS,
     I_PORT_READ,
     I_PORT_WRITE,
+    I_ROUTED,
     I_SECTOR,
+    I_SERVER,
     I_TOTAL_READ,
     I_TOTAL_WRITE,
     I_WAYS,
@@ -106,8 +108,11 @@ def note_lookup(counters: Any, level: int, sectors: int, hits: int) -> None:
 
 
 @jit
-def distance(spread: float, unit: int, server: int) -> float:
-    """How much farther than the mean a slice lies from a compute unit, in cycles."""
+def distance(paths: Any, level: int, unit: int, server: int) -> float:
+    """Latency that the way from a compute unit to a slice adds to the level's, in cycles: its links', or a spread about the mean."""
+    if paths.levels_int[level, I_ROUTED] != 0:
+        return paths.routes[unit, server - paths.levels_int[level, I_SERVER]]
+    spread = paths.levels[level, tab.LEVEL_SPREAD]
     return spread * (mix(unit * 8191 + server) / 524288.0 - 1.0) if spread > 0.0 else 0.0
 
 
@@ -302,7 +307,7 @@ def read_line(
                 memory.cells[entry + 2 * row[I_WAYS]] = status
                 if mask & ~(status | (status >> PENDING_SHIFT)) & SECTOR_MASK == 0:
                     hit = True
-                    extra += distance(paths.levels[level, tab.LEVEL_SPREAD], unit, server)
+                    extra += distance(paths, level, unit, server)
                     cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
                     delay += wait(memory.servers, server, now + delay, cost)
                     touch(memory.scalars, memory.cells, entry, row[I_WAYS])
@@ -336,7 +341,7 @@ def read_line(
             delay += wait(memory.servers, server, now + delay, cost)
             if atomic:
                 memory.servers[CLOCK, ACCEPTED] = delay
-            extra += distance(paths.levels[level, tab.LEVEL_SPREAD], unit, server)
+            extra += distance(paths, level, unit, server)
             entry = find(memory.cells, first, row[I_WAYS], line)
             status = 0
             if entry >= 0:

@@ -41,6 +41,7 @@ from archex.engine.state import (
     I_PORT_READ,
     I_PORT_WRITE,
     I_REPEATED,
+    I_ROUTED,
     I_SECTOR,
     I_SERVER,
     I_SETS,
@@ -180,6 +181,7 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
         out[I_FETCH] = max(int(row[tab.LEVEL_FETCH_SECTORS]), 1)
         out[I_INDEX_POLICY] = 1
         out[I_FEEDBACK] = policies.victim_feedback[level]
+        out[I_ROUTED] = row[tab.LEVEL_ROUTED] > 0
         out[I_REPEATED] = level == 0 and not policies.coalesce_standard
         out[I_SERVER] = servers.take(instances * partitions * slices)
         out[I_PORT_READ] = servers.take(units, row[tab.LEVEL_PORT_READ])
@@ -249,6 +251,7 @@ def prepare(
     paths = Paths(
         levels=floats(tables.levels), levels_int=levels_int, dram=floats(dram), dram_int=dram_int, translation=floats(tables.translation),
         level_instance=ints(tables.level_instance), unit_partition=ints(tables.unit_partition), unit_group=ints(tables.unit_group),
+        routes=floats(tables.routes),
         index_params=_padded(policies.index_params), victim_params=_padded(policies.victim_params),
         address_params=floats(policies.address_params),
     )  # fmt: skip

@@ -182,7 +182,8 @@ I_FEEDBACK = 20
 I_INSTANCES = 21
 I_STRIDE = 22  # words from a set to the next
 I_REPEATED = 23  # vector cache: 1: an access may name a line more than once
-INT_COLUMNS = 24
+I_ROUTED = 24
+INT_COLUMNS = 26
 
 
 class Core(NamedTuple):
@@ -219,6 +220,7 @@ class Paths(NamedTuple):
     level_instance: np.ndarray
     unit_partition: np.ndarray
     unit_group: np.ndarray
+    routes: np.ndarray  # float64[units, slices]
     index_params: np.ndarray  # float64[levels, n]
     victim_params: np.ndarray  # float64[levels, n]
     address_params: np.ndarray

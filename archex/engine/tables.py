@@ -132,7 +132,8 @@ LEVEL_PORT_SHARED = 39  # 1: reads and writes share the port's LEVEL_PORT_READ
 LEVEL_RETURN_BYTES = 40  # vector cache: bytes a cycle into registers, all lanes' words together; 0 unlimited
 LEVEL_FILL_SECTOR = 41  # a slice is held so long by each sector that arrives from below
 LEVEL_PARTIAL = 42  # on the way here a sector of which some bytes are written counts as so many whole ones (its mask goes along)
-LEVEL_COLUMNS = 44
+LEVEL_ROUTED = 43  # 1: latency differs by `DeviceTables.routes` instead of LEVEL_SPREAD
+LEVEL_COLUMNS = 46
 WRITE_THROUGH = 0  # no allocation
 WRITE_BACK = 1  # allocates without fetching whole sectors
 WRITE_THROUGH_ALLOCATE = 2
@@ -195,6 +196,8 @@ class DeviceTables(NamedTuple):
     unit_order: np.ndarray  # int64[units]: order in which an empty device is filled
     unit_die: np.ndarray  # int64[units]: die of the compute unit (0 where there is one)
     aside: np.ndarray = np.zeros(ASIDE_COLUMNS)  # float64[ASIDE_COLUMNS]
+    #: float64[units, slices]: latency added on the way to each slice, over all instances, of the level that is LEVEL_ROUTED
+    routes: np.ndarray = np.zeros((1, 1))
 
 
 class ProgramTables(NamedTuple):

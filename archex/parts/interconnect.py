@@ -1,11 +1,20 @@
-"""What joins compute units and the level of the memory path named by `serves`: rates of a port, of a group, of all."""
+"""What joins compute units and the level of the memory path named by `serves`: rates of a port, of a group, of all; for some, links.
+
+`route(place, params) -> links`, optional, plain Python, asked once for each compute unit and slice at assembly: the `Link`s of the way
+between them, of which `link_kinds(spec)` says the latency and the width. A way's latency comes on top of the level's, which is then that of
+a slice at no distance. Links limit the rates of a group and of all compute units as far as evenly spread traffic meets on them.
+`params` are the part's own numbers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
 import attrs
 
-from archex.base.units import Rate
-from archex.parts.part import Part, number, text
+from archex.base.units import Duration, Rate
+from archex.parts.part import Part, PolicyFunction, number, text
 
 
 @attrs.frozen(kw_only=True)
@@ -26,8 +35,49 @@ class InterconnectSpec:
     total_write: Rate | None = number("rate", "data from all compute units of one instance of that level", default=None)
 
 
+class Place(NamedTuple):
+    """A compute unit and a slice (over all instances of the level), each with how many there are."""
+
+    unit: int
+    units: int
+    group: int  # of the compute unit
+    groups: int
+    die: int  # of the compute unit
+    dies: int
+    slice: int
+    slices: int
+
+
+class Link(NamedTuple):
+    """A link of a way, from node to node, and which of the part's kinds of link it is."""
+
+    start: Hashable
+    end: Hashable
+    kind: int
+
+
+class LinkKind(NamedTuple):
+    """What a kind of link costs: latency there and back, and its width each way (none: no limit)."""
+
+    hop: Duration
+    width: Rate | None
+
+
 class Interconnect(Part):
     """Every compute unit reaches every slice of its instance; ports, groups and the whole have finite rates."""
 
     kind = "interconnect"
     Spec = InterconnectSpec
+    functions = (PolicyFunction("route", ("place", "params"), "the links of the way", "once a way, at assembly", required=False),)
+
+    @classmethod
+    def link_kinds(cls, spec: Any) -> tuple[LinkKind, ...]:
+        """The kinds of link that `route` names by position."""
+        return ()
+
+    @classmethod
+    def parameters(cls, spec: Any) -> tuple[float, ...]:
+        """What a part's own Spec adds to the kind's."""
+        common = {field.name for field in attrs.fields(InterconnectSpec)}
+        values = [getattr(spec, field.name) for field in attrs.fields(cls.Spec) if field.name not in common]
+        return tuple(float(value) for value in values if isinstance(value, (int, float)))

@@ -27,6 +27,9 @@ from archex_plugins.replacement.lru import Lru
 from archex_plugins.replacement.pseudo_lru import PseudoLru
 from archex_plugins.replacement.random import Random
 from archex_plugins.replacement.rrip import Rrip
+from archex_plugins.routing.hierarchy import Hierarchy
+from archex_plugins.routing.mesh import Mesh
+from archex_plugins.routing.ring import Ring
 from archex_plugins.scheduling.cache_conscious import CacheConscious
 from archex_plugins.scheduling.greedy_then_oldest import GreedyThenOldest
 from archex_plugins.scheduling.loose_round_robin import LooseRoundRobin
@@ -38,7 +41,7 @@ POLICIES: tuple[type[Part], ...] = (
     CacheConscious, GreedyThenOldest, LooseRoundRobin, OldestFirst, TwoLevel,
     Fifo, Lru, PseudoLru, Random, Rrip,
     Hashed, Modulo, ByGroup, ByLine, HashedBanks, Swizzled, WordConflicts, HashedChunks, PlainChunks, DepthFirst, InOrder, LeastHeld,
-    BankedFile, PortedFile,
+    BankedFile, PortedFile, Hierarchy, Mesh, Ring,
 )  # fmt: skip
 
 

@@ -89,7 +89,7 @@ class PartContract:
         assert attrs.fields(self.part.Spec) == () or "__setattr__" in vars(self.part.Spec)
 
     def test_compiles_with_the_signature_of_its_kind(self) -> None:
-        for declared in self.part.functions:
+        for declared in self.part.functions:  # those that the engine calls
             function = self.part.function(declared.name)
             if function is not None and declared.name in ARGUMENTS:
                 compile_policy(function, declared.name)

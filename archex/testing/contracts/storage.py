@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import attrs
+
 from archex.assembly import assemble
+from archex.assembly.routes import routes
+from archex.assembly.topology import topology
+from archex.base.units import Duration
 from archex.engine import tables as t
 from archex.testing.contracts.part import PartContract
 
@@ -91,8 +96,33 @@ class InterconnectContract(PartContract):
         device = self.described()
         fabric, level = device["fabric"], device.memory_path.index(device["fabric"].serves)
         row = assemble(device).tables.levels[level]
-        for rate, column in ((fabric.port_read, t.LEVEL_PORT_READ), (fabric.total_read, t.LEVEL_TOTAL_READ)):
-            assert row[column] == (rate.bytes_per_cycle(device.clock_hz) if rate is not None else 0)
+        ways = routes(device, topology(device), device.clock_hz)
+        for rate, column, links in (
+            (fabric.port_read, t.LEVEL_PORT_READ, 0),
+            (fabric.total_read, t.LEVEL_TOTAL_READ, ways and ways.total_rate),
+        ):
+            limits = [limit for limit in (rate and rate.bytes_per_cycle(device.clock_hz), links) if limit]
+            assert row[column] == min(limits, default=0)
+
+    def test_longer_links_are_never_faster(self) -> None:
+        """Where a way has links: three times their latency."""
+        device = self.described()
+        own = [name for name in attrs.fields_dict(self.part.Spec) if isinstance(getattr(device["fabric"], name), Duration)]
+        before = self.run(device)["time_ns"] if own else 0
+        for _, changed in self.changes(tuple(own), 3):
+            assert self.run(changed)["time_ns"] >= (1 - self.slack) * before
+
+    def test_a_way_is_the_same_every_time_and_costs_what_its_links_do(self) -> None:
+        device = self.described()
+        place = topology(device)
+        ways, again = (routes(device, place, device.clock_hz) for _ in range(2))
+        if ways is None or again is None:
+            assert self.part.function("route") is None
+            return
+        assert (ways.latency == again.latency).all()
+        assert (ways.latency >= 0).all()
+        most = max(kind.hop.cycles(device.clock_hz) for kind in self.part.link_kinds(device["fabric"]))  # type: ignore[attr-defined]
+        assert ways.latency.max() <= most * ways.latency.size, "a way goes in circles"
 
 
 class MemoryContract(PartContract):

@@ -1,0 +1,1 @@
+"""Interconnects with links: which ones lie between a compute unit and a slice."""
