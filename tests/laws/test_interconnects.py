@@ -14,8 +14,9 @@ from archex.assembly.routes import Routes, routes
 from archex.assembly.topology import topology
 from archex.base import layout as lay
 from archex.base.errors import RequestError
+from archex.base.units import Duration
 from archex.describe import describe
-from archex.parts.interconnect import Interconnect, Link
+from archex.parts.interconnect import Interconnect, Link, LinkKind
 from archex.registry import load
 from archex.testing.devices import compose, described
 from tests.engine.synthetic import MEMORY, Wave, affine, device, op, program, simulate
@@ -126,7 +127,7 @@ def test_a_wrong_way_names_the_part(answer: Any, said: str) -> None:
         """Doesn't know the way."""
 
         name = "lost"
-        link_kinds = classmethod(lambda cls, spec: (None,))  # type: ignore[assignment]
+        link_kinds = classmethod(lambda cls, spec: (LinkKind(Duration(1, "cycles"), None),))  # type: ignore[assignment]
 
         @staticmethod
         def route(place: Any, params: Any) -> Any:
