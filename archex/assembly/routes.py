@@ -72,6 +72,9 @@ def _asked(route: Callable[..., Any], place: Place, params: Any, kinds: int, pat
     for before, after in pairwise(links):
         if before.end != after.start:
             raise RequestError([Problem(path, after.start, f"must be where the link before ends, {before.end} ({way})")])
+    ends = [link.end for link in links]
+    if len({*ends, *(link.start for link in links[:1])}) != len(ends) + bool(ends):
+        raise RequestError([Problem(path, ABSENT, f"passes a node twice ({way})")])
     return links
 
 

@@ -119,6 +119,7 @@ def test_a_crossbar_has_no_ways() -> None:
     [
         (lambda place: 1 // 0, "raised ZeroDivisionError: integer division or modulo by zero (from compute unit 0 to slice 0)"),
         (lambda place: [Link(0, 1, 3)], "3 must be a kind of link, 0 to 0 (from compute unit 0 to slice 0)"),
+        (lambda place: [Link(0, 1, 0), Link(1, 0, 0)], "passes a node twice (from compute unit 0 to slice 0)"),
         (lambda place: [Link(0, 1, 0), Link(2, 3, 0)], "2 must be where the link before ends, 1 (from compute unit 0 to slice 0)"),
     ],
 )
