@@ -95,3 +95,10 @@ def test_a_guard_that_fails_leaves_no_access() -> None:
     traces.start(np.array([0]), np.array([0]))
     traces.refill(np.array([0]))
     assert traces.records[0, 0].tolist() == [layout.NO_ACCESS, 0, 0, 0]
+
+
+def test_fences_groups_and_register_counts_change_no_value() -> None:
+    words = np.random.default_rng(4).integers(0, 2**32, (32, 1), dtype=np.uint64)
+    beside = "wgmma.fence.sync.aligned; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
+    found = run(f"setmaxnreg.inc.sync.aligned.u32 240; {beside} mov.b32 d0, i0x0; setmaxnreg.dec.sync.aligned.u32 24;", [words], 1)
+    assert np.array_equal(found, words)
