@@ -98,8 +98,8 @@ def clear_cluster(core: Any, state: Any, group: int) -> None:
 @jit
 def remote_rank(core: Any, state: Any, group: int, address: int) -> int:
     """The context slot of the other workgroup whose local memory this is, -1 if it is the wave's own."""
-    rank = (address >> lay.CLUSTER_SHIFT) & 0xFFFF
-    if rank == 0:
+    rank = address >> lay.CLUSTER_SHIFT
+    if rank <= 0 or rank > core.launch[L_CLUSTER]:
         return -1
     other = first_of(core, group) + rank - 1
     return other if other != group else -1

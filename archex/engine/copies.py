@@ -21,6 +21,8 @@ from archex.engine.signals import owner, signal_event
 from archex.engine.state import G_UNIT, I_LINE, I_PORT_READ, I_SECTOR, L_CLUSTER, L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_GROUP, W_RETIRED
 from archex.engine.vector_cache import WAY_DOWN
 
+_WAVEFRONTS = tab.COUNTER_INDEX["local_memory_wavefronts"]
+
 
 @jit
 def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, read: int) -> int:
@@ -39,6 +41,7 @@ def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: An
         base -= LOCAL_WINDOW
     period, bytes_of = core.launch[L_LOCAL_PERIOD], max(row[lay.BYTES], 1)
     passes = local_passes(functions, memory, core.local_params, period, kind, base, stride, mask, width, bytes_of, 1)
+    memory.counters[_WAVEFRONTS] += passes
     owe(state, unit, core.unit_int[tab.LOCAL_PORT], float(now), float(passes))
     done = read + int(core.aside[tab.ASIDE_SMALL_EXTRA]) + passes - 1
     add_to_group(state, w, lay.GROUP_COPIES, done)

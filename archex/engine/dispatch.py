@@ -15,7 +15,7 @@ from archex.engine.bits import count, lowest
 from archex.engine.bundle import whole
 from archex.engine.clusters import clear_cluster
 from archex.engine.policies import PlaceView
-from archex.engine.rooms import first_offered, keep_offer, offer_cluster
+from archex.engine.rooms import block_free, first_offered, keep_offer, offer_cluster
 from archex.engine.state import (
     AGES,
     BARRIERS,
@@ -206,6 +206,9 @@ def dispatch(core: Any, paths: Any, functions: Any, state: Any, trace: Any, end:
                 state.clocks[C_DISPATCH] = float(following)
                 continue
         if scalars[QUEUE_TAIL] - scalars[QUEUE_HEAD] < cluster:
+            if cluster > 1 and not block_free(core, state):
+                scalars[NEXT_ROOM] = INFINITY
+                return tab.RUNNING
             return tab.NEED_WORKGROUPS
         interval = core.device[tab.FILL_INTERVAL] if scalars[FIRST_FILL] > 0 else core.device[tab.START_INTERVAL]
         for rank in range(cluster):

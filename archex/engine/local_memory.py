@@ -11,7 +11,7 @@ from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.addresses import expand_affine, expand_scattered, local_passes, local_weight
-from archex.engine.bits import count
+from archex.engine.bits import count, lowest
 from archex.engine.clusters import reach_out, remote_rank
 from archex.engine.global_memory import LOCAL_WINDOW
 from archex.engine.ports import take_port
@@ -61,7 +61,8 @@ def local_access(
         base -= LOCAL_WINDOW
     other = -1
     if core.launch[L_CLUSTER] > 1:
-        other = remote_rank(core, state, state.waves[w, W_GROUP], base if kind == lay.AFFINE else first_address(memory, width))
+        first = base + stride * lowest(mask) if kind == lay.AFFINE else first_address(memory, width)
+        other = remote_rank(core, state, state.waves[w, W_GROUP], first)
     banks, bank_bytes = int(local[tab.LOCAL_BANKS]), int(local[tab.LOCAL_BANK_BYTES])
     if atomic:
         if kind == lay.AFFINE:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from archex.base.jit import jit_bare as jit
-from archex.engine.state import INFINITY, L_CLUSTER, L_PER_UNIT, U_ROOM_HEAD, U_ROOM_TAIL
+from archex.engine.state import G_LIVE, INFINITY, L_CLUSTER, L_PER_UNIT, U_ROOM_HEAD, U_ROOM_TAIL
 
 
 @jit
@@ -68,3 +68,16 @@ def first_offered(core: Any, state: Any) -> int:
         if state.offered[core.unit_order[k]] < INFINITY:
             return core.unit_order[k]
     return 0
+
+
+@jit
+def block_free(core: Any, state: Any) -> bool:
+    """Whether context slots for a whole cluster are free: its workgroups may end one by one, so more clusters than fit have some left."""
+    size = core.launch[L_CLUSTER]
+    for first in range(0, state.groups.shape[0], size):
+        live = 0
+        for group in range(first, first + size):
+            live += state.groups[group, G_LIVE]
+        if live == 0:
+            return True
+    return False

@@ -38,8 +38,8 @@ def let_go(state: Any, w: int, moment: int, reason: int) -> None:
 @jit
 def owner(core: Any, group: int, address: int) -> int:
     """The workgroup in whose local memory an address lies, seen from `group`."""
-    rank = (address >> lay.CLUSTER_SHIFT) & 0xFFFF
-    return group if rank == 0 else group - group % core.launch[L_CLUSTER] + rank - 1
+    rank = address >> lay.CLUSTER_SHIFT
+    return group if rank <= 0 or rank > core.launch[L_CLUSTER] else group - group % core.launch[L_CLUSTER] + rank - 1
 
 
 @jit

@@ -90,6 +90,7 @@ def test_copies_by_lane_arrive_a_loads_latency_later() -> None:
     counters = engine.counters()
     assert counters["global_load_requests"] == 1
     assert counters["global_load_sectors"] == 16
+    assert counters["local_memory_wavefronts"] == 4
     assert counters["dram_read_bytes"] == 512
     assert counters["stall_memory"] > 500
 

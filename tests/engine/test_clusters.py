@@ -54,6 +54,20 @@ def test_a_cluster_waits_until_all_of_it_fits() -> None:
     assert engine.last_end() == pytest.approx(3 * 200, rel=0.1)
 
 
+@pytest.mark.parametrize("size", [2, 8])
+def test_many_more_clusters_than_slots(size: int) -> None:
+    """Workgroups of a cluster end one by one; slots are used again once all of it is over."""
+
+    def make(workgroup: int, wave: int) -> Wave:
+        last = [(0, 32)] * (workgroup % 3)
+        return [(0, 32)] * (1 + (workgroup * 7 + wave) % 5) + [(1, 32), *last, (2, 32)], [], []
+
+    tables = grouped(16, 2, device_relaunch_cycles=30, device_launch_cycles=100)
+    engine = simulate(tables, program(WORK, MEET, [EXIT]), make, workgroups=128, waves=4, per_unit=3, cluster=size, slots=48)
+    assert engine.counters()["workgroups_finished"] == 128
+    assert (engine.started() > 0).all()
+
+
 def test_ended_workgroups_count_as_arrived_at_the_clusters_barrier() -> None:
     def make(workgroup: int, wave: int) -> Wave:
         return ([(1, 32), (2, 32)] if workgroup % 2 else [(2, 32)]), [], []
