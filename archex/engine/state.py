@@ -123,7 +123,7 @@ LOG_WAVE = 21  # which of its waves
 LOGGED = 22  # instructions logged, or that would have been
 PARKED = 19  # entries in `starved` that the source could not help yet: they wait for another wave's trace
 DISPATCHED = 18  # end of the quantum the dispatcher has served
-WOKEN = 23  # entries in `woken`
+WOKEN = 25  # entries in `woken`
 NEXT_ROOM = 24  # of a launch of clusters: cycle of the next room that may let one start, INFINITY none
 SCALARS = 26
 
