@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from archex.base.errors import RequestError
 from archex.base.folders import experiments
@@ -42,4 +44,5 @@ def test_the_built_in_parts_are_listed(capsys: pytest.CaptureFixture[str]) -> No
 
 @pytest.mark.parametrize("preset", sorted(path.stem for path in experiments().glob("*.yaml")))
 def test_presets_describe(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert show.main(["device=h200", f"experiments={preset}"]) == 0
+    named = re.search(r"device=(\w+)", (experiments() / f"{preset}.yaml").read_text())  # in the command that its first lines show
+    assert show.main([f"device={named[1] if named else 'h200'}", f"experiments={preset}"]) == 0
