@@ -47,7 +47,7 @@ def test_of_launches_with_products_and_copies_few_are_beyond_ten_percent() -> No
     assert len(found) == 69
     assert not {name for name, (_, products) in found.items() if products}
     wrong = {name: round(executed, 3) for name, (executed, _) in found.items() if abs(executed) > 0.1}
-    assert len(wrong) <= 6, wrong
+    assert len(wrong) <= 2, wrong
 
 
 @pytest.mark.parametrize("name", SMALL)
