@@ -16,7 +16,7 @@ from archex.engine.clusters import arrive_cluster, wait_cluster
 from archex.engine.copies import arrive_by_lane, bulk_copy
 from archex.engine.global_memory import LOCAL_WINDOW, record_of
 from archex.engine.signals import owner, set_signal, signal_event, wait_signal
-from archex.engine.state import W_GROUP
+from archex.engine.state import W_CONTEXT, W_GROUP
 
 GOES_ON = -1  # no reason to wait
 
@@ -55,21 +55,34 @@ def aside(
     record, base, stride, mask = record_of(core, state, trace, w, pc)
     if record == lay.BULK:
         return bulk_copy(core, paths, functions, links, state, memory, trace, unit, w, base, now), GOES_ON
+    if record == lay.SIGNALS:  # each lane names a barrier of its own
+        named = trace.pool[state.waves[w, W_CONTEXT], base & (trace.pool.shape[1] - 1)]
+        for lane in range(named.shape[0]):
+            if named[lane] >= 0:
+                signal_order(core, state, w, kind, row[lay.FLAGS], named[lane] % LOCAL_WINDOW, stride, mask, later)
+        return later, GOES_ON
     if record != lay.SIGNAL:
         return later, GOES_ON
     address = base % LOCAL_WINDOW
     if kind == lay.SIGNAL_WAIT:
         until, reason = wait_signal(state, w, address, stride, later)
         return max(until, later), reason
+    signal_order(core, state, w, kind, row[lay.FLAGS], address, stride, mask, later)
+    return later, GOES_ON
+
+
+@jit
+def signal_order(core: Any, state: Any, w: int, kind: int, flags: int, address: int, number: int, expected: int, later: int) -> None:
+    """Set a barrier up for `number` arrivals a phase, or arrive so often and announce bytes."""
     group = state.waves[w, W_GROUP]
     target = owner(core, group, address)
     if kind == lay.SIGNAL_SET:
-        set_signal(state, target, address, stride, later)
-        return later, GOES_ON
+        set_signal(state, target, address, number, later)
+        return
     moment = later
-    if row[lay.FLAGS] & lay.AFTER_COPIES:
+    if flags & lay.AFTER_COPIES:  # `expected`: arrivals that the phase waits for beside its own
         moment = max(moment, group_reached(state, w, lay.GROUP_COPIES, -1))
+        number, expected = number - expected, 0
     if target != group:
         moment += int(core.aside[tab.ASIDE_REMOTE_LATENCY])
-    signal_event(core, state, target, address, stride, mask, 0, moment)
-    return later, GOES_ON
+    signal_event(core, state, target, address, number, expected, 0, moment)

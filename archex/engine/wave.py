@@ -84,7 +84,8 @@ def leave_block(core: Any, trace: Any, wave: Any) -> None:
         head = trace.cursor[context, lay.RECORD_HEAD]
         for k in range(records - 1, -1, -1):
             row = trace.records[context, (head + k) & (trace.records.shape[1] - 1)]
-            if row[lay.RECORD_KIND] == lay.SCATTERED or row[lay.RECORD_KIND] == lay.BULK:
+            kind = row[lay.RECORD_KIND]
+            if kind == lay.SCATTERED or kind == lay.BULK or kind == lay.SIGNALS:
                 trace.cursor[context, lay.POOL_HEAD] = row[lay.RECORD_BASE] + 1
                 break
         trace.cursor[context, lay.RECORD_HEAD] = head + records

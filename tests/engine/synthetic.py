@@ -254,7 +254,7 @@ class Rings:
         cursor = self.cursor[context]
         while blocks:
             needed = int(self.records_of[blocks[0][0]])
-            scattered = sum(1 for row in records[:needed] if row[0] in (lay.SCATTERED, lay.BULK))
+            scattered = sum(1 for row in records[:needed] if row[0] in (lay.SCATTERED, lay.BULK, lay.SIGNALS))
             if (
                 cursor[lay.BLOCK_TAIL] - cursor[lay.BLOCK_HEAD] >= self.ring
                 or cursor[lay.RECORD_TAIL] - cursor[lay.RECORD_HEAD] + needed > 4 * self.ring
@@ -263,7 +263,7 @@ class Rings:
                 return
             for _ in range(needed):
                 kind, base, stride, mask = records.pop(0)
-                if kind in (lay.SCATTERED, lay.BULK):
+                if kind in (lay.SCATTERED, lay.BULK, lay.SIGNALS):
                     base = int(cursor[lay.POOL_TAIL])
                     self.pool[context, base & (self.ring - 1)] = pool.pop(0)
                     cursor[lay.POOL_TAIL] += 1
@@ -289,6 +289,11 @@ def box(base: int, bytes_of: int, local: int = 0, barrier: int = 0, targets: int
 def signal(address: int, number: int, expected: int = 0) -> tuple[int, int, int, int]:
     """A record of an operation on a barrier in local memory: arrivals or phases, bytes to expect."""
     return lay.SIGNAL, address, number, expected
+
+
+def signals(number: int, expected: int = 0) -> tuple[int, int, int, int]:
+    """The same where lanes name barriers of their own, in a pool row."""
+    return lay.SIGNALS, 0, number, expected
 
 
 BULK_RECORD = (lay.BULK, 0, 0, 1)

@@ -6,7 +6,7 @@ import pytest
 from archex.base import layout as lay
 from archex.engine import tables as tab
 from archex.engine.run import Engine
-from tests.engine.synthetic import BULK_RECORD, Rings, Wave, box, device, drive, op, policies, program, signal, simulate
+from tests.engine.synthetic import BULK_RECORD, Rings, Wave, box, device, drive, op, policies, program, signal, signals, simulate
 
 EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
 BARRIER = op(lay.BARRIER, pipe=-1, kind_class="barrier", bytes_of=0)
@@ -138,3 +138,27 @@ def test_a_signal_that_never_comes_is_stuck() -> None:
     rings.records_of = code.block_records
     engine = Engine(tables, policies(tables), code, tab.Geometry(1, 1, 1, 32), rings)
     assert drive(engine, rings, 1) == tab.STUCK
+
+
+def test_lanes_may_name_barriers_of_their_own() -> None:
+    """Four lanes set up and arrive at four barriers; waits for each of them pass, and the trace's rows are given back."""
+    rounds, named = 40, [8 * lane if lane < 4 else -1 for lane in range(32)]
+    code = program([one(lay.SIGNAL_SET, 0)], [one(lay.SIGNAL_ARRIVE, 0), *(one(lay.SIGNAL_WAIT, 1 + k) for k in range(4))], [EXIT])
+
+    def make(workgroup: int, wave: int) -> Wave:
+        records = [signals(3)]
+        for k in range(rounds):
+            records += [signals(3), *(signal(8 * lane, k + 1) for lane in range(4))]
+        return [(0, 32), *[(1, 32)] * rounds, (2, 32)], records, [list(named) for _ in range(rounds + 1)]
+
+    assert simulate(device(), code, make).last_end() > 0
+
+
+@pytest.mark.parametrize("beside", [0, 1])
+def test_arrivals_after_copies_may_come_beside_those_of_the_phase(beside: int) -> None:
+    """The phase has one arrival: the copies' own, or another one while the copies' arrivals add up to nothing."""
+    first = [one(lay.SIGNAL_SET, 0), one(lay.SIGNAL_ARRIVE, 1, lay.AFTER_COPIES)]
+    rest = [one(lay.SIGNAL_ARRIVE, 2)] if beside else []
+    code = program([*first, *rest, one(lay.SIGNAL_WAIT, 2 + beside)], [EXIT])
+    records = [signal(0, 1), signal(0, 1, beside), *[signal(0, 1)] * beside, signal(0, 1)]
+    assert simulate(device(), code, lambda workgroup, wave: ([(0, 32), (1, 32)], records, [])).last_end() > 0
