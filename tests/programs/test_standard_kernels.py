@@ -12,6 +12,7 @@ from archex.programs.buffers import Buffer, Fill
 from archex.programs.build import load_function
 from archex.programs.ir import Function
 from archex.suite.launch import read_folder
+from archex.suite.laws import law
 from archex.sweeps.settings import KERNELS
 from running import floats, run_functional, whole, work
 
@@ -212,10 +213,13 @@ def test_spilled_sums(width: int) -> None:
     close(done.read("C")[:256], acc.sum(0), 1e-4)
 
 
-def test_every_launch_reads_and_parses() -> None:
-    """Every program that the folder names is there, and every kernel of it is read."""
-    assert (folders.conf() / "suite" / "standard.yaml").is_file()
-    launches = read_folder(KERNELS / "standard")
-    for launch in launches.values():
+@pytest.mark.parametrize("suite", ["standard", "long"])
+def test_every_launch_reads_parses_and_has_a_law(suite: str) -> None:
+    """Every program that a folder names is there, every kernel of it is read, and its law has the launch's own operations."""
+    assert (folders.conf() / "suite" / f"{suite}.yaml").is_file()
+    for launch in read_folder(KERNELS / suite).values():
+        found = law(launch)
+        assert found is not None, launch.id
+        assert found.flops == (launch.flops or 0), launch.id
         for program in [variant.launch for variant in launch.variants] or [launch]:
-            assert all(load_function(step.ptx, step.entry).blocks for step in program.steps)
+            assert all(kernel(step.ptx.name.removesuffix(".ptx"), step.entry).blocks for step in program.steps)
