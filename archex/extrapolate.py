@@ -55,6 +55,7 @@ def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: O
         stretch = sampling.steady(driver.samples, sampling.LATER * done, done)
     rest = max(work.total - done, 0.0)
     counters = {name: value + added for (name, value), added in zip(engine.counters().items(), stretch.counted(rest).values(), strict=True)}
+    counters["matrix_instructions"] = work.products
     more = max(rest - tail * work.mean, 0.0) / stretch.rate
     if plan.kind == "window" and outcome.resident == work.workgroups:
         # All run at once: the launch ends with the compute unit that has most of them.

@@ -51,12 +51,13 @@ _UNSURE = 0.04
 
 @attrs.frozen
 class Work:
-    """Wave-instructions of a launch: mean a workgroup, its spread (standard deviation over mean), all together."""
+    """Wave-instructions of a launch: mean a workgroup, its spread (standard deviation over mean), all; matrix operations of them."""
 
     workgroups: int
     mean: float
     spread: float
     total: float
+    products: float = 0.0
 
 
 def _spread_out(number: int, workgroups: int) -> np.ndarray:
@@ -73,27 +74,29 @@ def _spread_out(number: int, workgroups: int) -> np.ndarray:
 
 
 def count(instructions: Callable[[np.ndarray], np.ndarray], workgroups: int) -> Work:
-    """Work of a launch from workgroups spread evenly over the grid. instructions(int64[n]) -> wave-instructions of each, float64[n].
+    """Work of a launch from workgroups spread evenly over the grid.
+
+    instructions(int64[n]) -> wave-instructions of each and matrix operations of them, float64[n, 2].
 
     The first and the last workgroup stand for themselves (edges differ), those between for the rest.
     """
     chosen: np.ndarray = np.zeros(0, np.int64)
-    found = np.zeros(0)
+    found = np.zeros((0, 2))
     for number in COUNTED:
         fresh = np.setdiff1d(_spread_out(number, workgroups), chosen)
-        values = instructions(fresh) if len(fresh) else np.zeros(0)
+        values = instructions(fresh) if len(fresh) else np.zeros((0, 2))
         chosen, found = np.concatenate([chosen, fresh]), np.concatenate([found, values])
-        mean = float(found.mean())
-        spread = float(found.std() / mean) if mean else 0.0
+        mean = float(found[:, 0].mean())
+        spread = float(found[:, 0].std() / mean) if mean else 0.0
         known = len(chosen) >= ENOUGH and spread < KNOWN * len(chosen) ** 0.5
-        if len(chosen) == workgroups or spread < AGREE or known or found.sum() * 3 > COUNT_MOST:
+        if len(chosen) == workgroups or spread < AGREE or known or found[:, 0].sum() * 3 > COUNT_MOST:
             break
     if len(chosen) == workgroups:
-        return Work(workgroups, mean, spread, float(found.sum()))
+        return Work(workgroups, mean, spread, *map(float, found.sum(0)))
     order = np.argsort(chosen)
     inner = found[order][1:-1]
-    total = float(found[order][0] + found[order][-1] + inner.mean() * (workgroups - 2))
-    return Work(workgroups, total / workgroups, spread, total)
+    total, products = map(float, found[order][0] + found[order][-1] + inner.mean(0) * (workgroups - 2))
+    return Work(workgroups, total / workgroups, spread, total, products)
 
 
 @attrs.frozen

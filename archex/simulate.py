@@ -73,8 +73,8 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
     source = TraceSource(program, launch, device.wave_width, placed.slots * held.waves_per_workgroup, seed=options.seed)
     compiled = time.perf_counter()
 
-    instructions = machine.block_instructions  # of clusters: work is counted, and sampled, by whole ones
-    work = sampling.count(lambda some: (source.count(order[some].ravel())[0] @ instructions).reshape(-1, size).sum(1), len(order))
+    sizes = machine.block_work  # of clusters: work is counted, and sampled, by whole ones
+    work = sampling.count(lambda some: (source.count(order[some].ravel())[0] @ sizes).reshape(-1, size, 2).sum(1), len(order))
     counted = time.perf_counter()
     plan = sampling.plan(work, placed.resident, options.sampling == "off")
     outcome = Outcome(launch, machine, held, plan, work, placed.resident, device.clock_hz, assumed=tuple(source.assumed))

@@ -60,6 +60,12 @@ class WaveProgram:
         return np.diff(self.block_start)
 
     @property
+    def block_work(self) -> np.ndarray:
+        """Machine instructions of each block, and matrix operations of them: int64[blocks, 2]."""
+        before = np.concatenate([[0], np.cumsum(self.code[:, lay.KIND] == lay.MATRIX)])
+        return np.stack([self.block_instructions, np.diff(before[self.block_start])], axis=1)
+
+    @property
     def uses_matrix(self) -> bool:
         """Whether a matrix unit has something to do."""
         return bool((self.code[:, lay.KIND] == lay.MATRIX).any())

@@ -11,10 +11,12 @@ from archex.sampling import MOST, Work, count, plan
 def test_work_that_depends_on_the_place_in_a_plane(width: int) -> None:
     def work(some: np.ndarray) -> np.ndarray:
         x, y = some % width / width - 0.6, some // width / width - 0.5
-        return np.where(x * x + y * y < 0.1, 10_000.0, 200.0)
+        instructions = np.where(x * x + y * y < 0.1, 10_000.0, 200.0)
+        return np.stack([instructions, instructions / 100.0], axis=1)
 
-    everything = np.arange(width * width)
-    assert count(work, width * width).total == pytest.approx(work(everything).sum(), rel=0.07)
+    total, products = work(np.arange(width * width)).sum(0)
+    assert count(work, width * width).total == pytest.approx(total, rel=0.07)
+    assert count(work, width * width).products == pytest.approx(products, rel=0.07)
 
 
 def test_workgroups_that_agree_are_not_counted_on() -> None:
@@ -22,9 +24,10 @@ def test_workgroups_that_agree_are_not_counted_on() -> None:
 
     def work(some: np.ndarray) -> np.ndarray:
         asked.extend(some.tolist())
-        return np.full(len(some), 500.0)
+        return np.tile([500.0, 16.0], (len(some), 1))
 
-    assert count(work, 100_000).total == 500.0 * 100_000
+    found = count(work, 100_000)
+    assert (found.total, found.products) == (500.0 * 100_000, 16.0 * 100_000)
     assert len(asked) == 4
     assert {0, 99_999} <= set(asked)
 
