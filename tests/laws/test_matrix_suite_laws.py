@@ -114,7 +114,7 @@ def test_copies_to_a_cluster_read_once(cluster: int, tmp_path: Path) -> None:
     assert rows[False]["l2_read_sectors"] == cluster * rows[True]["l2_read_sectors"]
 
 
-@pytest.mark.parametrize("name", ["h200", "mi300a"])
+@pytest.mark.parametrize("name", ["a100", "h100_sxm", "h200", "mi210", "mi300a", "mi300x"])
 def test_every_launch_has_a_program(name: str) -> None:
     """What a variant requires leaves each device at least one program of every launch."""
     spec = device(name).spec
