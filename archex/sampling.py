@@ -126,7 +126,9 @@ def plan(work: Work, resident: int, whole: bool) -> Plan:
         first = before * resident
         last = work.workgroups - (kept - first)
         return Plan("cut", np.concatenate([everything[:first], everything[last:]]), 0, first)
-    return Plan("window", everything, min(MOST, max(LEAST, int(work.total))), work.workgroups)
+    if work.total <= MOST:  # a window would hold all of it
+        return Plan("whole", everything, 0, work.workgroups)
+    return Plan("window", everything, MOST, work.workgroups)
 
 
 def left_over(work: Work, resident: int, plan: Plan) -> int:

@@ -14,6 +14,7 @@ from archex.engine import tables as tab
 from archex.engine.ports import take_port
 from archex.engine.state import W_PIPE, X_HOLD
 
+_WAVEFRONTS = tab.COUNTER_INDEX["local_memory_wavefronts"]
 #: The kinds of `layout`, and beside bulk copies out of local memory the reads of it: it may be written again once they are done.
 GROUP_READS = lay.GROUP_KINDS
 RINGS = lay.GROUP_KINDS + 1
@@ -58,7 +59,7 @@ def group_reached(state: Any, w: int, kind: int, under_way: int) -> int:
 
 
 @jit
-def product(core: Any, state: Any, unit: int, w: int, pc: int, now: int) -> int:
+def product(core: Any, state: Any, memory: Any, unit: int, w: int, pc: int, now: int) -> int:
     """A matrix product that runs beside its wave from `now` on, with an operand in local memory; its completion.
 
     The unit is held until the product is done and its operands have come through local memory's port, whichever is later.
@@ -67,6 +68,7 @@ def product(core: Any, state: Any, unit: int, w: int, pc: int, now: int) -> int:
     end = float(now + row[X_HOLD])
     read = row[lay.BYTES] / (core.local_memory[tab.LOCAL_BANKS] * core.local_memory[tab.LOCAL_BANK_BYTES])
     if read > 0.0:
+        memory.counters[_WAVEFRONTS] += int(read + 0.5)
         end = max(end, take_port(state, unit, core.unit_int[tab.LOCAL_PORT], float(now), read) + read)
     whole = int(end)
     if whole < end:

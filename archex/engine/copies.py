@@ -21,12 +21,13 @@ from archex.engine.signals import owner, signal_event
 from archex.engine.state import G_UNIT, I_LINE, I_PORT_READ, I_SECTOR, L_CLUSTER, L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_GROUP, W_RETIRED
 from archex.engine.vector_cache import WAY_DOWN
 
-_WAVEFRONTS = tab.COUNTER_INDEX["local_memory_wavefronts"]
-
 
 @jit
-def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, read: int) -> int:
-    """The second half of a copy by lane whose data are there at `read`: they are written to local memory; its completion."""
+def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: Any, w: int, pc: int, read: int) -> int:
+    """The second half of a copy by lane whose data are there at `read`: they are written to local memory; its completion.
+
+    The writes pass beside the port: neither counted there by hardware, nor slowing products that read all the time.
+    """
     row = core.code[pc]
     context = state.waves[w, W_CONTEXT]
     place = (trace.cursor[context, lay.RECORD_HEAD] + row[lay.RECORD] + 1) & (trace.records.shape[1] - 1)
@@ -41,8 +42,6 @@ def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: An
         base -= LOCAL_WINDOW
     period, bytes_of = core.launch[L_LOCAL_PERIOD], max(row[lay.BYTES], 1)
     passes = local_passes(functions, memory, core.local_params, period, kind, base, stride, mask, width, bytes_of, 1)
-    memory.counters[_WAVEFRONTS] += passes
-    owe(state, unit, core.unit_int[tab.LOCAL_PORT], float(now), float(passes))
     done = read + int(core.aside[tab.ASIDE_SMALL_EXTRA]) + passes - 1
     add_to_group(state, w, lay.GROUP_COPIES, done)
     return done
@@ -103,12 +102,8 @@ def passes_of(core: Any, total: int) -> float:
 @jit
 def deliver(core: Any, paths: Any, state: Any, memory: Any, unit: int, group: int, box: Any, total: int, now: float, done: int) -> None:
     """What a bulk copy brings arrives in the local memory of each target, and is credited to the barrier there."""
-    local = passes_of(core, total)
-    port, barrier = core.unit_int[tab.LOCAL_PORT], box[lay.BULK_BARRIER]
-    targets = box[lay.BULK_TARGETS]
+    barrier, targets = box[lay.BULK_BARRIER], box[lay.BULK_TARGETS]
     if targets == 0:
-        other = owner(core, group, box[lay.BULK_LOCAL] % LOCAL_WINDOW)
-        owe(state, state.groups[other, G_UNIT], port, now, local)
         if barrier >= 0:
             barrier %= LOCAL_WINDOW
             signal_event(core, state, owner(core, group, barrier), barrier, 0, 0, box[lay.BULK_CREDIT], done)
@@ -117,7 +112,6 @@ def deliver(core: Any, paths: Any, state: Any, memory: Any, unit: int, group: in
     for rank in range(core.launch[L_CLUSTER]):
         if (targets >> rank) & 1:
             target = state.groups[first + rank, G_UNIT]
-            owe(state, target, port, now, local)
             if target != unit and paths.levels_int[1, I_PORT_READ] >= 0:  # read once, but each unit's own port brings it
                 cost = total / paths.levels[1, tab.LEVEL_PORT_READ]
                 wait(memory.servers, paths.levels_int[1, I_PORT_READ] + target, now, cost)

@@ -1,7 +1,7 @@
 """The memory ports of a compute unit: one access after the other, and what arrives beside them.
 
-In: a port, the cycle of an access, how long it holds the port. Out: the cycle it starts. What arrives in local memory by itself is written
-in the gaps; where there are none, accesses and arrivals take turns.
+In: a port, the cycle of an access, how long it holds the port. Out: the cycle it starts. What bulk copies read is read in the gaps; where
+there are none, accesses and copies take turns.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from archex.base.jit import jit_bare as jit
 
 BULK_PORT = 2  # columns of `ports` beside those of memory instructions
-ARRIVING = 3  # cycles of writes that local memory's port owes to what arrives
+OWED = 3  # cycles that local memory's port owes to bulk copies
 REMOTE_PORT = 4  # to and from other compute units of a cluster
 PORTS = 5
 
@@ -21,11 +21,11 @@ def take_port(state: Any, unit: int, port: int, now: float, held: float) -> floa
     """Take local memory's port for `held` cycles; the cycle it is free for that."""
     ports = state.ports[unit]
     start = max(now, ports[port])
-    owed = ports[ARRIVING]
+    owed = ports[OWED]
     if owed > 0.0:
         owed = max(owed - max(now - ports[port], 0.0), 0.0)
         paid = min(owed, held)
-        ports[ARRIVING] = owed - paid
+        ports[OWED] = owed - paid
         ports[port] = start + held + paid
     else:
         ports[port] = start + held
@@ -34,10 +34,10 @@ def take_port(state: Any, unit: int, port: int, now: float, held: float) -> floa
 
 @jit
 def owe(state: Any, unit: int, port: int, now: float, cycles: float) -> None:
-    """Something arrives in local memory that takes its port for so many cycles."""
+    """A bulk copy takes local memory's port for so many cycles, in its gaps."""
     ports = state.ports[unit]
     idle = now - ports[port]
     if idle > 0.0:
-        ports[ARRIVING] = max(ports[ARRIVING] - idle, 0.0)
+        ports[OWED] = max(ports[OWED] - idle, 0.0)
         ports[port] = now
-    ports[ARRIVING] += cycles
+    ports[OWED] += cycles
