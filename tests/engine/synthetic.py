@@ -161,7 +161,7 @@ def policies(tables: tab.DeviceTables, **changes: Any) -> Policies:
         "local_params": tables.local_memory[[tab.LOCAL_BANKS, tab.LOCAL_BANK_BYTES]],
         "address_params": tables.dram[[tab.DRAM_CHANNELS, tab.DRAM_CHUNK]],
         "place_params": zero,
-        "local_period": int(tables.local_memory[tab.LOCAL_BANKS] * tables.local_memory[tab.LOCAL_BANK_BYTES]),
+        "local_period": 0 if "access_cycles" in changes else int(tables.local_memory[[tab.LOCAL_BANKS, tab.LOCAL_BANK_BYTES]].prod()),
         "place_state": 0,
         "index_params": (zero,) * levels,
         "victim_params": (zero,) * levels,
