@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from archex.engine import tables
+from archex.parts.matrix_unit import OPERATION
 
 #: Columns that are counters of the engine as they are.
 _COUNTED = (
@@ -117,8 +118,20 @@ def _matrix_units(device: Any) -> int:
     return int(unit.count * (1 if shared else unit.schedulers))
 
 
+def _product_peak(device: Any, used: str) -> float:
+    """A multiplication and an addition for each product of the fastest shape of the same elements; those of skipped zeros don't count."""
+    shapes = device.spec["matrix_unit"].shapes
+    elements, sparse = set(shapes[used].elements.split()), shapes[used].sparse
+    alike = [shape for shape in shapes.values() if shape.sparse == sparse and elements & set(shape.elements.split())]
+    return float(max(shape.m * shape.n * shape.k / shape.interval for shape in alike) * (1 if sparse else 2) * _matrix_units(device))
+
+
 def peak_flops(device: Any, machine: Any) -> float | None:
-    """Floating-point operations a cycle that the device could do in the arithmetic the program has most of; None if it has none."""
+    """Operations a cycle that the device could do: in matrix products of the program's type if it has any, else in the arithmetic it
+    has most of; None if it has none."""
+    products = Counter(name for block in machine.operations for name in block if name.startswith(OPERATION))
+    if products:
+        return _product_peak(device, products.most_common(1)[0][0].removeprefix(OPERATION))
     found = Counter(name for block in machine.operations for name in block if name in _FLOPS)
     if not found:
         return None

@@ -57,5 +57,20 @@ def test_published_peaks_of_matrix_products(device: str, elements: str, sparse: 
     assert best / 1e12 == pytest.approx(peak, rel=0.015)
 
 
+@pytest.mark.parametrize(
+    ("device", "shape", "peak", "clock"),
+    [
+        ("h100_sxm", "f16_16x8x16", 989.4, 1.83e9),  # whatever shape a program uses, the device could use its fastest
+        ("h100_sxm", "f16_sparse_16x8x32", 989.4, 1.83e9),
+        ("a100", "f16_16x8x16", 312, None),
+        ("mi300x", "f16_16x16x16", 1307.4, None),
+    ],
+)
+def test_programs_with_matrix_products_are_held_against_them(device: str, shape: str, peak: float, clock: float | None) -> None:
+    assembled = assemble(described(device))
+    program = SimpleNamespace(operations=(("fma_f32", "fma_f32", f"matrix.{shape}"),))
+    assert peak_flops(assembled, program) * (clock or assembled.clock_hz) / 1e12 == pytest.approx(peak, rel=0.015)
+
+
 def test_a_program_without_arithmetic_has_no_peak() -> None:
     assert peak_flops(assemble(described("tiny")), SimpleNamespace(operations=(("load_global",),))) is None
