@@ -1,4 +1,4 @@
-"""The launch that a contract runs: small, and with something for every part of a device.
+"""The launches that contracts run: small, and together with something for every part of a device.
 
 Out: `exercise()`.
 """
@@ -12,11 +12,12 @@ from archex.programs.arguments import Argument
 from archex.programs.buffers import Buffer, Fill
 from archex.suite.launch import Launch
 
-_PROGRAM = Path(__file__).with_name("exercise.ptx")
+#: everything: what any device runs; products, copies: what needs a matrix unit, or copies beside the waves.
+PROGRAMS = ("everything", "products", "copies")
 
 
 @cache
-def exercise(workgroups: int = 12, threads: int = 128, rounds: int = 3) -> Launch:
+def exercise(program: str = "everything", workgroups: int = 12, threads: int = 128, rounds: int = 3) -> Launch:
     """A few workgroups of a few waves."""
     buffers = (
         Buffer("out", "f32", 4 * threads * workgroups, Fill("zero")),
@@ -24,4 +25,4 @@ def exercise(workgroups: int = 12, threads: int = 128, rounds: int = 3) -> Launc
         Buffer("sum", "u32", 64, Fill("zero")),
     )
     arguments = (*(Argument("buffer", buffer.name) for buffer in buffers), Argument("u32", rounds))
-    return Launch("exercise", _PROGRAM, "exercise", (workgroups, 1, 1), (threads, 1, 1), arguments=arguments, buffers=buffers)
+    return Launch(program, Path(__file__).with_name(f"{program}.ptx"), "exercise", (workgroups, 1, 1), (threads, 1, 1), arguments=arguments, buffers=buffers)

@@ -141,6 +141,7 @@ class AsyncCopyUnitContract(PartContract):
     """What costs more beside the memory path never helps."""
 
     places = ("async_copy_unit",)
+    program = "copies"
     costs = ("small_interval", "small_extra", "bulk_interval", "bulk_extra")
     gains = ("bulk_rate",)
 

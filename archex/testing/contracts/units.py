@@ -50,6 +50,8 @@ class MatrixUnitContract(PartContract):
     """Every shape becomes a machine operation with its costs; a sparse shape does twice the products for the same operands."""
 
     places = ("matrix_unit",)
+    program = "products"
+    costs = ("shapes.*.interval", "shapes.*.least", "shapes.*.latency")
 
     def test_every_shape_holds_the_unit(self) -> None:
         for name, shape in self.made().shapes.items():
