@@ -25,4 +25,5 @@ def exercise(program: str = "everything", workgroups: int = 12, threads: int = 1
         Buffer("sum", "u32", 64, Fill("zero")),
     )
     arguments = (*(Argument("buffer", buffer.name) for buffer in buffers), Argument("u32", rounds))
-    return Launch(program, Path(__file__).with_name(f"{program}.ptx"), "exercise", (workgroups, 1, 1), (threads, 1, 1), arguments=arguments, buffers=buffers)
+    source = Path(__file__).with_name(f"{program}.ptx")
+    return Launch(program, source, "exercise", (workgroups, 1, 1), (threads, 1, 1), arguments=arguments, buffers=buffers)

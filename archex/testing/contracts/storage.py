@@ -142,6 +142,7 @@ class AsyncCopyUnitContract(PartContract):
 
     places = ("async_copy_unit",)
     program = "copies"
+    slack = 0.06  # waves that ask a barrier again and again take issue slots from one another, more of them where copies are quick
     costs = ("small_interval", "small_extra", "bulk_interval", "bulk_extra")
     gains = ("bulk_rate",)
 
