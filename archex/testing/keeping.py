@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from archex.base.errors import ArchexError, RequestError
 from archex.registry import Registered, Registry
 from archex.testing.contracts import CONTRACTS
-from archex.testing.numbers import shipped
+from archex.testing.numbers import files_of, shipped, without_source
 
 
 class Kept(NamedTuple):
@@ -37,7 +37,9 @@ def kept(registry: Registry, registered: Registered) -> Kept:
         return Kept(path, 1, (f"{path}: has no numbers to be tried with ({missing}): give them {where}",))
     laws = list(_laws(contract))
     said = [_broken(path, name, getattr(contract, name)) for name in laws]
-    return Kept(path, len(laws), tuple(line for line in said if line))
+    for file in files_of(registry, part.kind, part.name):
+        said += [f"{path}: breaks the law 'every number has a source': {wrong} ({file.name})" for wrong in without_source(file)]
+    return Kept(path, len(laws) + 1, tuple(line for line in said if line))
 
 
 def _laws(contract: Any) -> Iterator[str]:

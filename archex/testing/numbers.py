@@ -6,6 +6,7 @@ files, those of the device `tiny` first, then the plugins' in their order.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,15 @@ from archex.testing.devices import over
 
 def shipped(registry: Registry, kind: str, name: str) -> dict[str, Any]:
     """The numbers of a part in the first file that holds it; none where no file does."""
+    return next((of_file(path) for path in files_of(registry, kind, name)), {})
+
+
+def files_of(registry: Registry, kind: str, name: str) -> Iterator[Path]:
+    """Every file that holds a part."""
     for slot in SLOTS.values():
         for path in config_files(registry, slot.name) if slot.kind == kind else ():
             if whole(path).get("name", KINDS[kind].name) == name:
-                return of_file(path)
-    return {}
+                yield path
 
 
 def of_file(path: Path) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def test_a_part_that_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> N
     shown = capsys.readouterr()
     assert shown.err == ""
     assert shown.out.splitlines()[-1] == "1 of 1 part keeps its contract"
-    assert ["replacement.fifo", "14", "-"] in [line.split() for line in shown.out.splitlines()]
+    assert ["replacement.fifo", "15", "-"] in [line.split() for line in shown.out.splitlines()]
 
 
 def test_a_broken_law_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,6 +145,15 @@ def test_a_new_package_keeps_its_contract_at_once(empty: Path, kind: str, monkey
     result = kept(registry, found)
     assert result.broken == ()
     assert result.laws > 8
+
+
+def test_a_number_without_a_source_is_named(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = made(empty, "wave_scheduler", monkeypatch)
+    file = empty / "mine_wave_scheduler/mine_wave_scheduler/conf/wave_scheduler/mine_wave_scheduler.yaml"
+    file.write_text(file.read_text().partition("sources:")[0])
+    assert kept(registry, registry.parts["wave_scheduler", "mine_wave_scheduler"]).broken == (
+        "wave_scheduler.mine_wave_scheduler: breaks the law 'every number has a source': wave_scheduler.burst (mine_wave_scheduler.yaml)",
+    )
 
 
 @pytest.mark.slow
