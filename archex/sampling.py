@@ -25,6 +25,8 @@ LEAST = 5_000_000
 GENERATIONS_BEFORE = 8
 GENERATIONS_AFTER = 1
 MOST = 16_000_000
+#: Times MOST up to which a launch that no cut makes smaller is simulated whole.
+WINDOW_WHOLE = 1.5
 #: Workgroups counted, at first and at most; counting stops once they agree within AGREE (standard deviation over mean) or, from ENOUGH of
 #: them on, their mean is known within KNOWN (its standard error over it).
 COUNTED = (4, 16, 64, 256, 1024)
@@ -126,7 +128,7 @@ def plan(work: Work, resident: int, whole: bool) -> Plan:
         first = before * resident
         last = work.workgroups - (kept - first)
         return Plan("cut", np.concatenate([everything[:first], everything[last:]]), 0, first)
-    if work.total <= MOST:  # a window would hold all of it
+    if work.total <= WINDOW_WHOLE * MOST:  # a window would hold nearly all of it
         return Plan("whole", everything, 0, work.workgroups)
     return Plan("window", everything, MOST, work.workgroups)
 
@@ -139,7 +141,8 @@ def left_over(work: Work, resident: int, plan: Plan) -> int:
     """
     if plan.kind != "window" or work.workgroups <= resident or work.workgroups > UNSETTLED * resident or work.spread > ALIKE:
         return 0
-    return work.workgroups % resident
+    tail = work.workgroups % resident
+    return tail if plan.stop < work.total - tail * work.mean else 0  # else the window has shown some of them
 
 
 @attrs.frozen

@@ -93,6 +93,7 @@ def _fabric(row: np.ndarray, fabric: Any, clock: float) -> None:
         (t.LEVEL_PORT_READ, fabric.port_read),
         (t.LEVEL_PORT_WRITE, fabric.port_write),
         (t.LEVEL_GROUP_READ, fabric.group_read),
+        (t.LEVEL_GROUP_MERGED, fabric.group_merged),
         (t.LEVEL_GROUP_WRITE, fabric.group_write),
         (t.LEVEL_TOTAL_READ, fabric.total_read),
         (t.LEVEL_TOTAL_WRITE, fabric.total_write),

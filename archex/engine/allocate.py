@@ -11,6 +11,7 @@ from archex.base import layout as lay
 from archex.engine import tables as tab
 from archex.engine.beside import RING_COLUMNS, RINGS
 from archex.engine.clusters import CLUSTER_COLUMNS
+from archex.engine.merging import MERGE_COLUMNS, MERGE_ROWS
 from archex.engine.policies import SCRATCH, Policies
 from archex.engine.ports import PORTS
 from archex.engine.servers import SERVER_COLUMNS
@@ -27,6 +28,7 @@ from archex.engine.state import (
     HOST_LINE,
     I_BASE,
     I_INSTANCES,
+    I_MERGED,
     I_PARTITIONS,
     I_SETS,
     I_SLICES,
@@ -121,11 +123,13 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
     """Fresh state of the memory path; what caches hold is taken over from `previous`, as fetched long ago."""
     units = len(state.units)
     outstanding = int(paths.levels[1, tab.LEVEL_PENDING_WRITES]) if len(paths.levels) > 1 else 0
+    groups = int(paths.unit_group.max()) + 1 if paths.levels_int[1:, I_MERGED].max(initial=-1) >= 0 else 1
     memory = Memory(
         scalars=state.scalars, counters=state.counters, units=state.units, cells=_aligned(sizes["lines"]),
         servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
         stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
         writes=ints(sizes["channels"]), pages=ints(max(sizes["pages"], 1), 3, value=-1),
+        merges=ints(groups * MERGE_ROWS, MERGE_COLUMNS, value=-1),
         set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
         firsts=ints(512), spots=ints(512),
         times=np.zeros(512), weights=ints(512), words=ints(512), addresses=ints(64), scratch=ints(SCRATCH),

@@ -14,6 +14,7 @@ from archex.engine import tables as tab
 from archex.engine.bits import count, mix
 from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, home_of, set_at, spot_of, touch
 from archex.engine.dram import dram_read, dram_write
+from archex.engine.merging import group_delivery, join_read, merge_place, note_read
 from archex.engine.policies import FILLED_SET, HIT
 from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, TARGET, wait
 from archex.engine.state import (
@@ -27,6 +28,7 @@ from archex.engine.state import (
     I_GROUP_READ,
     I_GROUP_WRITE,
     I_LINE,
+    I_MERGED,
     I_PARTITIONS,
     I_PORT_READ,
     I_PORT_WRITE,
@@ -124,6 +126,8 @@ def read_ports(paths: Any, servers: Any, unit: int, level: int, instance: int, b
     if row[I_PORT_READ] >= 0:
         above = unit if level == 1 else paths.level_instance[level - 1, unit]
         delay += wait(servers, row[I_PORT_READ] + above, now + delay, bytes_up / paths.levels[level, tab.LEVEL_PORT_READ])
+    if row[I_MERGED] >= 0:
+        delay += group_delivery(paths, servers, unit, bytes_up, now + delay)
     if row[I_GROUP_READ] >= 0:
         group = row[I_GROUP_READ] + paths.unit_group[unit]
         delay += wait(servers, group, now + delay, bytes_up / paths.levels[level, tab.LEVEL_GROUP_READ])
@@ -277,6 +281,12 @@ def read_line(
     arrived = 0
     extra = 0.0
     moment = int(now)
+    place, wanted, sought = -1, mask, line
+    if paths.levels_int[1, I_MERGED] >= 0 and atomic_cost <= 0.0:
+        place = merge_place(paths, unit, line)
+        completion = join_read(paths, memory, place, unit, line, mask, now)
+        if completion >= 0.0:
+            return completion
     if paths.translation[tab.TRANSLATION_EARLY] > 0.0:
         delay = translate(paths, memory, paths.level_instance[1, unit], line * paths.levels_int[0, I_LINE], now)
     while True:
@@ -388,6 +398,8 @@ def read_line(
         level += 1
     completion = max(completion, float(arrived))
     time = int(completion)
+    if place >= 0:
+        note_read(memory, place, sought, wanted, time)
     if entry_a >= 0:
         expect(memory.cells, entry_a, mask_a, time)
     if entry_b >= 0:

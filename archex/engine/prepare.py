@@ -37,6 +37,7 @@ from archex.engine.state import (
     I_INDEX_POLICY,
     I_INSTANCES,
     I_LINE,
+    I_MERGED,
     I_PARTITIONS,
     I_PORT_READ,
     I_PORT_WRITE,
@@ -188,6 +189,7 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
         shared = row[tab.LEVEL_PORT_SHARED] > 0
         out[I_PORT_WRITE] = out[I_PORT_READ] if shared else servers.take(units, row[tab.LEVEL_PORT_WRITE])
         out[I_GROUP_READ] = servers.take(groups, row[tab.LEVEL_GROUP_READ])
+        out[I_MERGED] = servers.take(groups, row[tab.LEVEL_GROUP_MERGED])
         out[I_GROUP_WRITE] = servers.take(groups, row[tab.LEVEL_GROUP_WRITE])
         out[I_TOTAL_READ] = servers.take(instances, row[tab.LEVEL_TOTAL_READ])
         out[I_TOTAL_WRITE] = servers.take(instances, row[tab.LEVEL_TOTAL_WRITE])

@@ -183,6 +183,7 @@ I_INSTANCES = 21
 I_STRIDE = 22  # words from a set to the next
 I_REPEATED = 23  # vector cache: 1: an access may name a line more than once
 I_ROUTED = 24
+I_MERGED = 25  # servers of what a group delivers, reads that were merged included; -1: they are not merged
 INT_COLUMNS = 26
 
 
@@ -313,6 +314,7 @@ class Memory(NamedTuple):
     rows: np.ndarray  # int64[channels, banks]: open row
     writes: np.ndarray  # int64[channels]: writes waiting for a batch
     pages: np.ndarray  # int64[buffers x entries, 3], see `translation`
+    merges: np.ndarray  # int64[groups x MERGE_ROWS, MERGE_COLUMNS], see `merging`
     set_state: np.ndarray  # int64[levels, words]
     lines: np.ndarray  # of the access at hand: line numbers
     sectors: np.ndarray  # ... sectors wanted

@@ -133,6 +133,9 @@ LEVEL_RETURN_BYTES = 40  # vector cache: bytes a cycle into registers, all lanes
 LEVEL_FILL_SECTOR = 41  # a slice is held so long by each sector that arrives from below
 LEVEL_PARTIAL = 42  # on the way here a sector of which some bytes are written counts as so many whole ones (its mask goes along)
 LEVEL_ROUTED = 43  # 1: latency differs by `DeviceTables.routes` instead of LEVEL_SPREAD
+LEVEL_GROUP_MERGED = (
+    44  # bytes a cycle that a group of compute units takes, counting each unit that a merged read serves; 0: none are merged
+)
 LEVEL_COLUMNS = 46
 WRITE_THROUGH = 0  # no allocation
 WRITE_BACK = 1  # allocates without fetching whole sectors

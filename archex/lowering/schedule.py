@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from archex.base.layout import BESIDE
 from archex.lowering.form import Value
 from archex.lowering.late import lower_loads
 from archex.lowering.memory_order import LOADS, MemoryOrder
@@ -277,8 +278,17 @@ def _tasks(nodes: list[Node], latency: dict[str, float]) -> list[_Task]:
     made: dict[Value, int] = {}
     readers: dict[Value, list[int]] = {}
     memory = MemoryOrder()
+    fence, fenced = -1, set()
     for place, node in enumerate(nodes):
         before: dict[int, float] = {}
+        if node.name == "matrix_fence":
+            fence, fenced = place, set()
+        elif node.flags & BESIDE and fence >= 0:  # the fence is what makes the registers of these products theirs
+            for maker in {made[value] for value in node.reads if made.get(value, place) < fence} - fenced:
+                fenced.add(maker)
+                tasks[maker].after.append(fence)
+                tasks[maker].delay.append(1.0)
+                tasks[fence].waits += 1
         for value in node.reads:
             if value in made:
                 maker = made[value]

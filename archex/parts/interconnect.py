@@ -30,6 +30,11 @@ class InterconnectSpec:
     )
     partial_sector: float = number("ratio", "a sector written in part counts as so many on its way (a mask goes along)", low=1, default=1)
     group_read: Rate | None = number("rate", "data to one group of compute units", default=None)
+    group_merged: Rate | None = number(
+        "rate",
+        "data to one group when reads of a line that another of the group has under way wait for it; none: they go on their own",
+        default=None,
+    )
     group_write: Rate | None = number("rate", "data from one group of compute units", default=None)
     total_read: Rate | None = number("rate", "data to all compute units of one instance of that level", default=None)
     total_write: Rate | None = number("rate", "data from all compute units of one instance of that level", default=None)

@@ -33,7 +33,7 @@ def test_workgroups_that_agree_are_not_counted_on() -> None:
 
 
 def test_unequal_workgroups_are_simulated_whole_where_that_can_be_paid_for() -> None:
-    kinds = {spread: plan(Work(10_000, 1.5e-4 * MOST, spread, 1.5 * MOST), 1_000, False).kind for spread in (0.0, 0.8)}
+    kinds = {spread: plan(Work(10_000, 1.8e-4 * MOST, spread, 1.8 * MOST), 1_000, False).kind for spread in (0.0, 0.8)}
     assert kinds[0.0] != "whole"
     assert kinds[0.8] == "whole"
     assert plan(Work(10_000, 3e-4 * MOST, 0.8, 3.0 * MOST), 1_000, False).kind != "whole"

@@ -25,3 +25,9 @@ def test_workgroups_of_many_sizes_do_not_end_together() -> None:
 def test_a_plan_that_simulates_the_end_needs_nothing_more() -> None:
     small = Work(2000, 100.0, 0.0, 200_000.0)
     assert left_over(small, 792, plan(small, 792, False)) == 0
+
+
+def test_a_window_that_shows_the_last_workgroups_leaves_none_over() -> None:
+    long = work(896)
+    assert left_over(long, 792, Plan("window", np.zeros(0, np.int64), int(long.total - 50 * long.mean), 896)) == 0
+    assert left_over(long, 792, Plan("window", np.zeros(0, np.int64), int(long.total - 200 * long.mean), 896)) == 104

@@ -1,0 +1,43 @@
+"""Compute units of a group that read the same lines at the same time: one read goes on, all get its data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from archex.testing.devices import described
+from tests.laws.launches import device, launch, run
+
+#: Each thread reads 16 bytes sixteen times, a workgroup 64 KiB; apart: each its own.
+READS = "".join(
+    f"ld.global.cg.v4.f32 {{%f{4 * k + 10}, %f{4 * k + 11}, %f{4 * k + 12}, %f{4 * k + 13}}}, [%d2+{4096 * k}];\n" for k in range(16)
+)
+SUM = "".join(f"add.f32 %f0, %f0, %f{k + 10};\n" for k in range(64))
+START = "mul.wide.u32 %d3, %r1, 16;\nadd.s64 %d2, %d1, %d3;\n"
+APART = "mul.wide.u32 %d4, %r10, 65536;\nadd.s64 %d2, %d2, %d4;\n"
+
+
+def row(folder: Path, merged: str | None, apart: bool) -> dict[str, float]:
+    on = device("h200", fabric__group_merged=merged)
+    work = launch(folder, START + (APART if apart else "") + READS + SUM, threads=256, workgroups=132, read=132 * 65536)
+    return run(on, work)
+
+
+def test_reads_of_one_group_are_read_once_and_are_no_slower(tmp_path: Path) -> None:
+    alone, together = (row(tmp_path, rate, apart=False) for rate in (None, "1.634 TB/s"))
+    asked = 132 * 2048
+    assert alone["global_load_sectors"] == together["global_load_sectors"] == asked
+    assert alone["l2_read_sectors"] >= asked
+    groups = described("h200")["compute_unit"].groups
+    assert groups * 2048 <= together["l2_read_sectors"] < 0.5 * asked, "at best one read a group"
+    assert together["cycles"] <= alone["cycles"]
+
+
+def test_what_a_group_delivers_is_bounded(tmp_path: Path) -> None:
+    assert row(tmp_path, "0.2 TB/s", apart=False)["cycles"] > 1.3 * row(tmp_path, "1.634 TB/s", apart=False)["cycles"]
+
+
+def test_reads_of_different_lines_are_as_without(tmp_path: Path) -> None:
+    alone, together = (row(tmp_path, rate, apart=True) for rate in (None, "1.634 TB/s"))
+    assert together["l2_read_sectors"] == alone["l2_read_sectors"]
+    assert together["cycles"] == pytest.approx(alone["cycles"], rel=0.01)
