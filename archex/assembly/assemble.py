@@ -98,6 +98,7 @@ def _tables(spec: DeviceSpec, place: Topology, clock: float) -> t.DeviceTables:
         unit_die=place.die,
         routes=ways.latency if ways is not None else np.zeros((1, 1)),
         aside=unit.aside_vector(spec, clock),
+        owners=np.array([place.owner(spec[slot].shared_by) for slot in ("instruction_cache", "scalar_cache", "local_memory")]),
     )
 
 

@@ -26,6 +26,11 @@ class Topology:
         found = {"compute_unit": units, "cluster": self.cluster, "group": self.group, "die": self.die, "device": np.zeros_like(units)}
         return found[shared_by]
 
+    def owner(self, shared_by: str) -> np.ndarray:
+        """The first of the compute units that share something so far, for each of them."""
+        _, first, which = np.unique(self.instance(shared_by), return_index=True, return_inverse=True)
+        return first[which]
+
     def partition(self, spec: DeviceSpec) -> np.ndarray:
         """The near partition of each compute unit: groups belong to partitions in turn; with few groups, halves do."""
         count = max((getattr(spec[name], "partitions", 1) for name in spec.memory_path[:-1]), default=1)

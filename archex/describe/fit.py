@@ -12,6 +12,7 @@ from typing import Any
 
 from archex.base.errors import ABSENT, Problem, unknown
 from archex.describe.device import DeviceSpec
+from archex.parts.compute_unit import ComputeUnitSpec
 from archex.parts.machine_operations import MACHINE_OPERATIONS
 from archex.parts.matrix_unit import OPERATION
 from archex.parts.timing import OperationSpec
@@ -26,6 +27,8 @@ def fit(device: DeviceSpec, broken: Collection[str]) -> list[Problem]:
     found = list(_path(device, whole)) if "memory_path" not in broken else []
     if {"compute_unit"} <= set(whole):
         found += _grouping(device)
+    if {"local_memory", "vector_cache"} <= set(whole):
+        found += _local(device)
     if {"compute_unit", "simd"} <= set(whole):
         found += _lanes(device)
     if {"compute_unit", "register_file"} <= set(whole):
@@ -60,9 +63,25 @@ def _path(device: DeviceSpec, whole: Collection[str]) -> Iterator[Problem]:
 
 def _grouping(device: DeviceSpec) -> Iterator[Problem]:
     unit = device["compute_unit"]
-    clusters = -(-unit.count // unit.cluster)
+    clusters = _clusters(unit)
     if unit.groups > clusters:
         yield Problem("compute_unit.groups", unit.groups, f"must be at most the clusters ({clusters})")
+
+
+def _clusters(unit: ComputeUnitSpec) -> int:
+    """Clusters of compute units; none spans two dies."""
+    return unit.dies * -(-(unit.count // unit.dies) // unit.cluster)
+
+
+def _local(device: DeviceSpec) -> Iterator[Problem]:
+    local, cache = device["local_memory"], device["vector_cache"]
+    if local.shared_by == "compute_unit":
+        return
+    if local.port != "own":
+        yield Problem("local_memory.port", local.port, f"must be own where local_memory.shared_by is {local.shared_by}", ("own",))
+    if local.carve_outs and cache.shared_by != local.shared_by:
+        rule = f"must be that of local_memory ({local.shared_by}): they are parts of one array (local_memory.carve_outs)"
+        yield Problem("vector_cache.shared_by", cache.shared_by, rule)
 
 
 def _lanes(device: DeviceSpec) -> Iterator[Problem]:
@@ -115,5 +134,5 @@ def instances(device: DeviceSpec, slot: str) -> int:
     if slot in ("compute_unit", "memory", "fabric", "dispatcher", "instruction_set", "address_translation"):
         return 1
     shared: Any = getattr(device[slot], "shared_by", "compute_unit")
-    counts = {"compute_unit": unit.count, "cluster": -(-unit.count // unit.cluster), "group": unit.groups, "die": unit.dies, "device": 1}
+    counts = {"compute_unit": unit.count, "cluster": _clusters(unit), "group": unit.groups, "die": unit.dies, "device": 1}
     return int(counts[shared])

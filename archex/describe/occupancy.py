@@ -1,8 +1,8 @@
 """How many workgroups of a launch one compute unit holds, and what limits them.
 
 In: the Specs that hold the limits, what the kernel asks for. Out: an `Occupancy`, or `UnsupportedError` naming the limit with its number.
-The rule: waves are given to schedulers in turn, so registers count by scheduler in whole waves; local memory counts in granules plus
-what the device reserves for each workgroup; workgroups of several waves need a barrier each.
+The rule: waves are given to schedulers in turn, so registers count by scheduler in whole waves; local memory, of which units that share it
+have equal parts, counts in granules plus what the device reserves for each workgroup; workgroups of several waves need a barrier each.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def residence(
     """The rule itself, for any three Specs."""
     if threads > unit.workgroup_threads:
         raise UnsupportedError(f"a workgroup of {threads} threads: the device's largest has {unit.workgroup_threads}")
-    if local_bytes > local.workgroup_most:
-        raise UnsupportedError(f"{local_bytes} B of local memory: a workgroup can have {local.workgroup_most} B")
+    if local_bytes > local_most(unit, local):
+        raise UnsupportedError(f"{local_bytes} B of local memory: a workgroup can have {local_most(unit, local)} B")
     given = _registers(file, registers, accumulators)
     split = _up(accumulators, file.granule) if file.accumulators == "split" else 0
     if given > _up(file.most, file.granule):
@@ -86,7 +86,7 @@ def workgroup_limits(
     limits = {
         "waves": unit.waves // waves,
         "registers": by_registers // waves,
-        "local_memory": local.size // allocated if allocated else unit.workgroups,
+        "local_memory": local.size // local_sharers(unit, local) // allocated if allocated else unit.workgroups,
         "workgroups": min(unit.workgroups, barriers),
     }
     return limits, allocated
@@ -101,6 +101,16 @@ def _registers(file: RegisterFileSpec, registers: int, accumulators: int) -> int
     return _up(total, file.granule)
 
 
+def local_sharers(unit: ComputeUnitSpec, local: LocalMemorySpec) -> int:
+    """Compute units that have one local memory."""
+    return unit.cluster if local.shared_by == "cluster" else 1
+
+
+def local_most(unit: ComputeUnitSpec, local: LocalMemorySpec) -> int:
+    """The most local memory that one workgroup can have."""
+    return max(min(local.workgroup_most, local.size // local_sharers(unit, local) - local.reserved), 0)
+
+
 def _up(value: int, step: int) -> int:
     return -(-value // step) * step
 
@@ -110,6 +120,6 @@ def vector_cache_bytes(device: DeviceSpec, held: Occupancy) -> int:
     local, cache = device["local_memory"], device["vector_cache"]
     if not local.carve_outs:
         return int(cache.size)
-    needed = held.local_bytes * held.workgroups
+    needed = held.local_bytes * held.workgroups * local_sharers(device["compute_unit"], local)
     carved = min((size for size in local.carve_outs if size >= needed), default=max(local.carve_outs))
     return int(min(cache.size, local.array - carved))

@@ -13,6 +13,7 @@ import attrs
 
 from archex.base.errors import UnsupportedError
 from archex.describe.device import DeviceSpec
+from archex.describe.occupancy import local_most
 from archex.parts.async_copy_unit import abilities
 from archex.suite.launch import Launch, Variant
 
@@ -29,7 +30,7 @@ def missing(device: DeviceSpec, requires: Mapping[str, Any]) -> list[str]:
     if lacking:
         takes = f"the matrix unit takes {', '.join(sorted(have))}" if have else "the device has no matrix unit"
         found.append(f"matrix products of {', '.join(lacking)} ({takes})")
-    bytes_wanted, most = requires.get("local_memory", 0), device["local_memory"].workgroup_most
+    bytes_wanted, most = requires.get("local_memory", 0), local_most(device["compute_unit"], device["local_memory"])
     if bytes_wanted > most:
         found.append(f"{bytes_wanted} B of local memory (a workgroup can have {most} B)")
     width = device["compute_unit"].wave_width

@@ -69,7 +69,8 @@ def product(core: Any, state: Any, memory: Any, unit: int, w: int, pc: int, now:
     read = row[lay.BYTES] / (core.local_memory[tab.LOCAL_BANKS] * core.local_memory[tab.LOCAL_BANK_BYTES])
     if read > 0.0:
         memory.counters[_WAVEFRONTS] += int(read + 0.5)
-        end = max(end, take_port(state, unit, core.unit_int[tab.LOCAL_PORT], float(now), read) + read)
+        owner = core.owners[tab.OWNER_LOCAL, unit]
+        end = max(end, take_port(state, owner, core.unit_int[tab.LOCAL_PORT], float(now), read) + read)
     whole = int(end)
     if whole < end:
         whole += 1

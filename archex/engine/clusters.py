@@ -118,6 +118,7 @@ def reach_out(core: Any, state: Any, unit: int, other: int, start: float, passes
         state.ports[unit, REMOTE_PORT] = start + moved / rate
     start += core.aside[tab.ASIDE_REMOTE_LATENCY]
     port = core.unit_int[tab.LOCAL_PORT]
+    target = core.owners[tab.OWNER_LOCAL, target]
     start = max(start, state.ports[target, port])
     state.ports[target, port] = max(state.ports[target, port], start - core.aside[tab.ASIDE_REMOTE_LATENCY]) + passes
     return start

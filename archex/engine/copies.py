@@ -146,7 +146,7 @@ def bulk_copy(
     if way == lay.BULK_IN or way == lay.BULK_ACROSS:
         deliver(core, paths, state, memory, unit, wave[W_GROUP], box, total, start, done)
     if way == lay.BULK_OUT or way == lay.BULK_REDUCE or way == lay.BULK_ACROSS:
-        owe(state, unit, core.unit_int[tab.LOCAL_PORT], start, passes_of(core, total))
+        owe(state, core.owners[tab.OWNER_LOCAL, unit], core.unit_int[tab.LOCAL_PORT], start, passes_of(core, total))
         add_to_group(state, w, GROUP_READS, int(start + taken + core.local_memory[tab.LOCAL_LATENCY_16]))
         add_to_group(state, w, lay.GROUP_BULK, done)
         wave[W_RETIRED] = max(wave[W_RETIRED], done)

@@ -69,6 +69,7 @@ def fetch_line(core: Any, state: Any, unit: int, g: int, line: int, now: int) ->
     capacity = int(core.fetch[tab.FETCH_BUFFER]) // int(core.fetch[tab.FETCH_LINE])
     if capacity <= 0:
         return now
+    unit = core.owners[tab.OWNER_CODE, unit]
     entered = state.schedulers[g, S_BUFFERED]
     if holds(state.buffer_order, g, line, entered, capacity):
         return max(now, state.buffer_time[g, line])
@@ -95,6 +96,7 @@ def constant_extra(core: Any, state: Any, unit: int, pc: int) -> int:
     size = int(constant[tab.CONSTANT_LINE])
     if size <= 0:
         return 0
+    unit = core.owners[tab.OWNER_CONSTANT, unit]
     line = max(core.code[pc, lay.OFFSET], 0) // size
     units = state.units
     if holds(state.constant_order, unit, line, units[unit, U_CONSTANT], int(constant[tab.CONSTANT_NEAR_BYTES]) // size):

@@ -90,7 +90,7 @@ def local_access(
         latency = latency_of(local, bytes_of) + local[tab.LOCAL_CONFLICT_EXTRA] * max(passes - ideal, 0)
     memory.counters[_WAVEFRONTS] += passes
     memory.counters[_CONFLICTS] += max(passes - ideal, 0)
-    start = take_port(state, unit, core.unit_int[tab.LOCAL_PORT], float(now), held)
+    start = take_port(state, core.owners[tab.OWNER_LOCAL, unit], core.unit_int[tab.LOCAL_PORT], float(now), held)
     if other >= 0:
         latency += reach_out(core, state, unit, other, start, held, count(mask) * bytes_of) - start
         latency += 0.0 if store == 1 else core.aside[tab.ASIDE_REMOTE_LATENCY]
@@ -109,6 +109,8 @@ def cross_lane(core: Any, state: Any, unit: int, pc: int, now: int) -> tuple[int
     latency = core.code[pc, lay.LATENCY]
     if port < 0:
         return now + latency, now
+    if port == core.unit_int[tab.LOCAL_PORT]:
+        unit = core.owners[tab.OWNER_LOCAL, unit]
     start = max(float(now), state.ports[unit, port])
     state.ports[unit, port] = start + 1.0
     state.counters[_WAVEFRONTS] += 1

@@ -231,6 +231,10 @@ def prepare(
     launch[L_QUANTUM] = min(max(int(tables.device[tab.RELAUNCH_CYCLES]), 16), 64)
     if geometry.cluster > 1:  # what one compute unit tells another is exact as far as the way takes a quantum
         launch[L_QUANTUM] = min(int(launch[L_QUANTUM]), max(int(tables.aside[tab.ASIDE_REMOTE_LATENCY]), 8))
+    alone = np.arange(int(tables.device[tab.UNITS]))
+    owners = tables.owners if tables.owners.size else np.tile(alone, (tab.OWNERS, 1))
+    if (owners != alone).any():  # compute units take turns at what they share, so they advance together
+        launch[L_QUANTUM] = 1
     launch[L_STANDARD], launch[L_WAVE_FEEDBACK] = policies.coalesce_standard, policies.wave_feedback
     launch[L_WAVE_STATE], launch[L_LOCAL_PERIOD] = policies.wave_state, policies.local_period
     launch[L_WIDTH] = int(tables.device[tab.WAVE_WIDTH])
@@ -248,7 +252,7 @@ def prepare(
         local_params=floats(policies.local_params), constant=floats(tables.constant),
         fetch=floats(tables.fetch), start_cost=floats(tables.start_cost), unit_order=ints(tables.unit_order), launch=launch,
         wave_params=floats(policies.wave_params), place_params=floats(policies.place_params),
-        aside=floats(tables.aside),
+        aside=floats(tables.aside), owners=ints(owners),
     )  # fmt: skip
     paths = Paths(
         levels=floats(tables.levels), levels_int=levels_int, dram=floats(dram), dram_int=dram_int, translation=floats(tables.translation),

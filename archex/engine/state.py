@@ -208,6 +208,7 @@ class Core(NamedTuple):
     wave_params: np.ndarray
     place_params: np.ndarray
     aside: np.ndarray
+    owners: np.ndarray  # int64[OWNERS, units]
 
 
 class Paths(NamedTuple):

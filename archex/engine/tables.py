@@ -179,6 +179,12 @@ ASIDE_CLUSTER_WAVE = 8  # ... and so many more for each wave of a compute unit's
 ASIDE_CLUSTER_START = 9  # cycles between two starts beside the others, for each cluster
 ASIDE_COLUMNS = 10
 
+# --- owners: the compute unit whose store or port a compute unit uses, one row each
+OWNER_CODE = 0  # instruction cache
+OWNER_CONSTANT = 1  # cache of uniform constants
+OWNER_LOCAL = 2  # local memory's port
+OWNERS = 3
+
 
 class DeviceTables(NamedTuple):
     """A device as numbers. `start_cost` rows (waves of a workgroup, cycles a compute unit needs to start it), increasing, interpolated."""
@@ -201,6 +207,7 @@ class DeviceTables(NamedTuple):
     aside: np.ndarray = np.zeros(ASIDE_COLUMNS)  # float64[ASIDE_COLUMNS]
     #: float64[units, slices]: latency added on the way to each slice, over all instances, of the level that is LEVEL_ROUTED
     routes: np.ndarray = np.zeros((1, 1))
+    owners: np.ndarray = np.zeros((OWNERS, 0))  # int64[OWNERS, units]; none: each its own
 
 
 class ProgramTables(NamedTuple):

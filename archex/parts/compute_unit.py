@@ -67,7 +67,7 @@ class ComputeUnit(Part):
 SHARED_BY = ("compute_unit", "cluster", "group", "die", "device")
 
 
-def shared_by(meaning: str, *, default: str) -> str:
+def shared_by(meaning: str, *, default: str, most: str = "device") -> str:
     """A field that says how many compute units have one of something."""
-    field: str = choice(meaning, SHARED_BY, default=default)
+    field: str = choice(meaning, SHARED_BY[: SHARED_BY.index(most) + 1], default=default)
     return field

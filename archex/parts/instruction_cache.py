@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from archex.parts.compute_unit import shared_by
 from archex.parts.part import Counter, Part, number
 
 
@@ -12,7 +13,7 @@ class InstructionCacheSpec:
     """Sizes of the levels and cycles a line from each."""
 
     buffer: int = number("B", "code held next to a scheduler")
-    size: int = number("B", "instruction cache of the compute unit", low=256)
+    size: int = number("B", "instruction cache of the compute units that share one", low=256)
     next_size: int = number("B", "the level behind it")
     line: int = number("B", "bytes of a line", low=8, high=4096)
     near: float = number("cycles", "for a line of sequential code that the cache has and the buffer has not")
@@ -21,6 +22,7 @@ class InstructionCacheSpec:
     jump: float = number("cycles", "for a jump outside the buffer that hits the cache")
     cold: float = number("cycles", "for the first line of a kernel on a compute unit")
     cold_next: float = number("cycles", "for each following line while cold")
+    shared_by: str = shared_by("compute units that share one: what one fetched is there for all", default="compute_unit", most="cluster")
 
 
 class InstructionCache(Part):

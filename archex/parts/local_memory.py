@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from archex.parts.compute_unit import shared_by
 from archex.parts.part import Counter, Part, choice, flag, number, policy
 
 
@@ -11,8 +12,8 @@ from archex.parts.part import Counter, Part, choice, flag, number, policy
 class LocalMemorySpec:
     """Capacity, allocation and access."""
 
-    size: int = number("B", "local memory of a compute unit")
-    workgroup_most: int = number("B", "the most that one workgroup can have")
+    size: int = number("B", "local memory of a compute unit, or of those that share one")
+    workgroup_most: int = number("B", "the most that one workgroup can have, within its compute unit's part")
     granule: int = number("B", "given to a workgroup in multiples of this", low=1)
     reserved: int = number("B", "taken by the device for each workgroup", default=0)
     carve_outs: list[int] = number(
@@ -31,11 +32,14 @@ class LocalMemorySpec:
     float_atomic: float = number("ratio", "a floating-point atomic (a compare-and-swap loop) costs so many times more", low=1, default=1)
     counts_lanes: bool = flag("lanes that add one to the same address, without a result, are counted and added at once", default=False)
     port: str = choice("accesses pass the vector cache's port, or a port of their own", ("own", "vector_cache"), default="own")
+    shared_by: str = shared_by(
+        "compute units that share one: its port and, in equal parts, its bytes", default="compute_unit", most="cluster"
+    )
     access: object = policy("bank_conflict", "counts the passes that an access needs")
 
 
 class LocalMemory(Part):
-    """A banked array beside the lanes."""
+    """A banked array beside the lanes; compute units that share one take turns at its port and have equal parts of its bytes."""
 
     kind = "local_memory"
     Spec = LocalMemorySpec

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from archex.parts.compute_unit import shared_by
 from archex.parts.part import Part, number
 
 
@@ -16,6 +17,7 @@ class ScalarCacheSpec:
     line: int = number("B", "bytes of a line", low=4, high=4096)
     next_extra: float = number("cycles", "latency added when the first level misses")
     cold_extra: float = number("cycles", "latency added on the first touch of a line on a compute unit")
+    shared_by: str = shared_by("compute units that share one: what one read is there for all", default="compute_unit", most="cluster")
 
 
 class ScalarCache(Part):

@@ -124,6 +124,9 @@ def everything() -> dict[str, dict[str, int]]:
     for pick in (standard.pick_oldest, standard.pick_round_robin):
         engine = simulate(tables, code, make, workgroups=24, waves=4, per_unit=2, ring=4, chosen=policies(tables, pick_wave=pick))
         found[pick.__name__] = engine.counters() | {"cycles": engine.cycles()}
+    pairs = tables._replace(owners=np.array([[0, 0, 2, 2]] * tab.OWNERS))
+    engine = simulate(pairs, code, make, workgroups=24, waves=4, per_unit=2, ring=4)
+    found["pairs"] = engine.counters() | {"cycles": engine.cycles()}
     found["beside"] = beside(tables)
     return found
 
