@@ -159,6 +159,6 @@ def test_the_preset_shares_all_three() -> None:
     preset: dict[str, Any] = yaml.safe_load((folders.experiments() / "paired_units.yaml").read_text())
     values = {path: value for path, value in leaves(preset) if ".sources." not in path}
     totals = {leaf.path: leaf.total for leaf in tree(described("mi300x", values))}
-    assert totals["local_memory.size"] == "152 x 64 KiB = 9.5 MiB"
+    assert totals["local_memory.size"] == "152 x 128 KiB = 19 MiB"
     assert totals["instruction_cache.size"] == "152 x 64 KiB = 9.5 MiB"
     assert totals["scalar_cache.size"].startswith("152 x 16 KiB")
