@@ -11,28 +11,17 @@ from collections.abc import Callable
 
 import attrs
 
+from archex.programs.assumed import Assumed, assumptions
 from archex.programs.clean.addresses import ADDRESSED
 from archex.programs.ir import Function, Immediate, Operand, Operation, Register, Space
 from archex.programs.operands import writes
-from archex.programs.types import float_value
 
-_EQUALITY = {"eq": 0, "equ": 0, "ne": 1, "neu": 1}
 #: What decides what runs, or who waits; bulk copies count their bytes at barriers.
 _CONTROL = frozenset({"branch", "branch_index", "exit", "trap", "barrier", "mbarrier", "cluster_barrier", "bulk_copy"})
 _WRITING = frozenset({"store", "atomic", "reduce_atomic", "fragment_store", "matrix_store", "async_copy", "bulk_copy"})
 _READING = frozenset({"load", "atomic", "matrix_load", "matrix_async", "fragment_load"})
 #: Roots of an address: offsets of pointer parameters; None when unknown.
 Roots = frozenset[int] | None
-
-
-@attrs.define(slots=True, frozen=True)
-class Assumed:
-    """A comparison taken as decided: floating-point equality with a finite constant other than zero never holds."""
-
-    block: int
-    operation: int
-    value: int  # of the predicate
-    line: int
 
 
 @attrs.define(slots=True)
@@ -58,7 +47,7 @@ class _Slicer:
     def __init__(self, function: Function, same_buffer: Callable[[int, int], bool]) -> None:
         self.function = function
         self.same_buffer = same_buffer
-        self.found = TimingSlice([set() for _ in function.blocks], _assumptions(function))
+        self.found = TimingSlice([set() for _ in function.blocks], assumptions(function))
         self.skipped = {(assumed.block, assumed.operation) for assumed in self.found.assumed}
         self.writers: dict[int, list[tuple[int, int]]] = {}
         self.needed: set[int] = set()
@@ -136,24 +125,6 @@ class _Slicer:
             return True
         a, b = self.roots(store.src[int(store.op == "bulk_copy")]), self.roots(load.src[0])
         return a is None or b is None or any(self.same_buffer(x, y) for x in a for y in b)
-
-
-def _assumptions(function: Function) -> list[Assumed]:
-    found = []
-    for index, block in enumerate(function.blocks):
-        for place, operation in enumerate(block.operations):
-            if operation.op != "compare" or len(operation.src) != 2 or operation.mods[0] not in _EQUALITY or operation.dst[1] is not None:
-                continue
-            if operation.dtype not in ("f16", "bf16", "f32", "f64") or operation.guard is not None:
-                continue
-            constants = [source for source in operation.src if isinstance(source, Immediate)]
-            if len(constants) == 1 and _is_ordinary(float_value(constants[0].bits, operation.dtype)):
-                found.append(Assumed(index, place, _EQUALITY[operation.mods[0]], operation.line))
-    return found
-
-
-def _is_ordinary(value: float) -> bool:
-    return value not in (0.0, float("inf"), float("-inf")) and value == value
 
 
 #: Operations a pointer passes through, with the sources that may be the pointer.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from archex.programs.ir import Function
 from archex.programs.slice import timing_slice
 
@@ -74,3 +75,53 @@ def test_a_comparison_with_zero_is_not() -> None:
 def test_a_shuffled_address() -> None:
     function = build(LOAD + "shfl.sync.idx.b32 %r2|%p1, %r1, 0, 31, -1; ld.shared.u32 %r3, [%r2]; ret;")
     assert "shfl.sync.idx.b32" in opcodes(function)
+
+
+PRODUCT = (
+    "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r10, %r11, %r12, %r13}, {%r2, %r3, %r4, %r5}, {%r6, %r7}, {%r8, %r8, %r8, %r8};"
+)
+SUM = "add.s32 %r14, %r10, %r11; shfl.sync.bfly.b32 %r15, %r14, 1, 31, -1; add.s32 %r16, %r14, %r15; "
+
+
+def kept_alive(tail: str, sums: str = SUM) -> Function:
+    return build(f"{LOAD}{PRODUCT} bra B; B: {sums}{tail} @%p1 bra A; st.global.u32 [%rd1], %r16; A: ret;")
+
+
+@pytest.mark.parametrize(("how", "value"), [("eq.s32", 0), ("ne.u32", 1), ("eq.b32", 0)])
+def test_an_integer_out_of_a_product_never_equals_an_odd_number(how: str, value: int) -> None:
+    function = kept_alive(f"setp.{how} %p1, %r16, 123456;")
+    assert [assumed.value for assumed in timing_slice(function).assumed] == [value]
+    assert not [opcode for opcode in opcodes(function) if opcode.startswith(("mma", "shfl"))]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "setp.eq.s32 %p1, %r16, 0;",
+        "setp.lt.s32 %p1, %r16, 123456;",
+        "setp.eq.s32 %p1, %r16, %r1;",
+        "and.b32 %r17, %r16, 1; setp.eq.s32 %p1, %r17, 1;",
+        "setp.gt.s32 %p2, %r16, 5; selp.b32 %r17, 1, 2, %p2; setp.eq.s32 %p1, %r17, 1;",
+        "st.shared.u32 [%r1], %r16; ld.shared.u32 %r17, [%r1]; setp.eq.s32 %p1, %r17, 123456;",
+    ],
+)
+def test_other_comparisons_of_it_are_executed(tail: str) -> None:
+    function = kept_alive(tail)
+    assert timing_slice(function).assumed == []
+    assert PRODUCT.split()[0] in opcodes(function)
+
+
+def test_an_integer_of_another_origin_may_equal_anything() -> None:
+    function = kept_alive("setp.eq.s32 %p1, %r16, 123456;", "add.s32 %r16, %r1, %r2; ")
+    assert timing_slice(function).assumed == []
+    assert "add.s32" in opcodes(function)
+
+
+def test_a_loop_of_products() -> None:
+    body = LOAD + f"mov.u32 %r16, 0; mov.u32 %r18, 0; L: {PRODUCT} add.s32 %r16, %r16, %r10; add.s32 %r18, %r18, 1;"
+    function = build(
+        body + " setp.ne.s32 %p2, %r18, 9; @%p2 bra L; setp.eq.s32 %p1, %r16, 7; @%p1 bra A; st.global.u32 [%rd1], %r16; A: ret;"
+    )
+    (assumed,) = timing_slice(function).assumed
+    assert function.blocks[assumed.block].operations[assumed.operation].mods[0] == "eq"  # not the loop's own
+    assert PRODUCT.split()[0] not in opcodes(function)
