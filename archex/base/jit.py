@@ -7,9 +7,12 @@ bounds-check mode: numba's own key is the defining file only and would serve sta
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import hashlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +43,35 @@ def cache_folder() -> Path:
     return Path(base) / "jit" / _fingerprint()
 
 
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """No search for cyclic garbage meanwhile: compiling makes objects by the million that are all in use."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 if COMPILED:
     import warnings
 
     import numba
     from numba import extending
+    from numba.core import codegen, compiler
     from numba.core import config as _numba_config
 
     # Functions as arguments of compiled functions are how policies are called; numba calls that experimental, once a process.
     warnings.filterwarnings("ignore", category=numba.NumbaExperimentalFeatureWarning)
     intrinsic: Any = extending.intrinsic
     _config: Any = _numba_config
+    _library: Any = codegen
+    _compiler: Any = compiler
     _config.CACHE_DIR = str(cache_folder())
+    _colours: Any = numba.core.errors.termcolor()
+    _colours._markup = lambda words, color=None, style=None: words  # numba words, and colours, why each form it tries for a call fails
 
     def jit(function: Any = None, **options: Any) -> Any:
         """Compile with numba (no Python fallback, numpy's division rules, cached on disk).
@@ -64,12 +84,55 @@ if COMPILED:
         signature = settings.pop("signature", None)  # given: compiled at once, for this only
         return (numba.njit(**settings) if signature is None else numba.njit(signature, **settings))(function)
 
+    class _Part(_library.JITCodeLibrary):  # type: ignore[misc]
+        """What a function compiled to, for its callers only: linked as it is, optimised and turned into machine code as part of them."""
+
+        def _optimize_final_module(self) -> None:
+            pass
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._verify_declare_only_symbols()
+            self._finalized = True
+
+    #: Passes of numba's for what these sources don't contain: nested functions, `with`, literal unrolling, array expressions, ...
+    #: Behind each of them numba looks at the whole function anew.
+    _UNUSED = frozenset(
+        """WithLifting InlineClosureLikes MakeFunctionToJitFunction InlineInlinables FindLiterallyCalls LiteralUnroll
+        LiteralPropagationSubPipelinePass InlineOverloads NopythonRewrites DumpParforDiagnostics""".split()
+    )
+
+    class _LeanCompiler(_compiler.Compiler):  # type: ignore[misc]
+        def define_pipelines(self) -> Any:
+            (passes,) = super().define_pipelines()
+            lean = _compiler.PassManager(passes.pipeline_name)
+            for kind, words in passes.passes:
+                if kind.__name__ not in _UNUSED:
+                    lean.add_pass(kind, words)
+            lean.finalize()
+            return [lean]
+
+    class _PartCompiler(_LeanCompiler):
+        def define_pipelines(self) -> Any:
+            state = self.state
+            state.flags.no_compile = True
+            state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+            state.library.__class__ = _Part
+            return super().define_pipelines()
+
+        def compile_extra(self, function: Any) -> Any:
+            made = super().compile_extra(function)._replace(entry_point={}.popitem)  # numba's key; refuses calls from Python
+            self.state.targetctx.insert_user_function(made.entry_point, made.fndesc, [made.library])
+            return made
+
     def jit_bare(function: Any = None, **options: Any) -> Any:
         """As `jit`, for functions that allocate nothing and are called by compiled ones only: no reference counts, no entry from Python.
 
-        Both cost time in compiling, the first in tight loops too.
+        Both cost time in compiling, the first in tight loops too. No machine code and no cache of its own either: numba would optimise
+        and emit each level of a call tree again, all of what it calls included.
         """
-        return jit(function, **({"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options))
+        bare = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _PartCompiler, "cache": False}
+        return jit(function, **(bare | options))
 
     def _data_of(context: Any, array: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -97,14 +160,17 @@ if COMPILED:
     _CHECKED = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")  # then indices are checked, and nothing is outlined
     pointer = unowned if _CHECKED else _address
     _TYPES = {"p": numba.types.CPointer(numba.types.int64), "i": numba.types.int64, "f": numba.types.float64}
-    _waiting: list[tuple[str, Any, Any]] = []
+    _waiting: list[tuple[str, Any, Any, str, bool]] = []
+    _cells: dict[str, Any] = {}  # where the address of a function not yet compiled will be
 
-    def outlined(signature: str) -> Any:
+    def outlined(signature: str, kind: str = "", entry: bool = False) -> Any:
         """Compile a function apart from its callers.
 
         numba links every callee into its caller and optimises it again at each level, which makes deep call trees slow to compile;
         what is outlined is compiled once and called through its symbol. `signature`: result, then arguments, of `p` pointer to
         int64, `i` int64 (truth too), `f` float64, `v` nothing: `"i:ppi"`. `link` must run before a caller is compiled or loaded.
+        kind: the function is compiled once `link` is given this kind, which must be before it runs; all it shares a kind with are
+        reached through those marked `entry`.
         """
         if _CHECKED:
             return jit
@@ -112,23 +178,56 @@ if COMPILED:
         types = numba.types.void if result == "v" else _TYPES[result]
 
         def enter(function: Any) -> Any:
-            kind = types(*(_TYPES[letter] for letter in arguments))
+            form = types(*(_TYPES[letter] for letter in arguments))
             name = f"archex.{function.__module__}.{function.__name__}"
-            _waiting.append((name, kind, function))
-            return numba.types.ExternalFunction(name, kind)
+            _waiting.append((name, form, function, kind, entry))
+            return numba.types.ExternalFunction(name, form)
 
         return enter
 
-    def link() -> None:
-        """Compile, or load from the cache, what was outlined since the last call, and make it known by name."""
+    def link(*kinds: str) -> None:
+        """Compile, or load from the cache, what was outlined since the last call and what waits for these kinds; make it known by name."""
         import llvmlite.binding
 
-        while _waiting:
-            name, kind, function = _waiting[0]
-            made = numba.cfunc(kind, cache=True, error_model="numpy")(function)
-            llvmlite.binding.add_symbol(name, made.address)
-            _linked.append(made)
-            del _waiting[0]
+        with uncollected():
+            for waiting in tuple(_waiting):
+                name, form, function, kind, entry = waiting
+                if kind and kind not in kinds:
+                    if entry and name not in _cells:
+                        _stand_in(name, form)
+                    continue
+                made = numba.cfunc(form, cache=True, error_model="numpy", pipeline_class=_LeanCompiler)(function)
+                llvmlite.binding.add_symbol(name, made.address)
+                if name in _cells:
+                    _cells[name].value = made.address
+                _linked.append(made)
+                _waiting.remove(waiting)
+
+    def _stand_in(name: str, form: Any) -> None:
+        """Give a name to code that jumps to where the function's cell says."""
+        import ctypes
+
+        import llvmlite.binding
+        from llvmlite import ir
+
+        word = ir.IntType(64)
+        kinds = {_TYPES["p"]: word.as_pointer(), _TYPES["i"]: word, _TYPES["f"]: ir.DoubleType(), numba.types.void: ir.VoidType()}
+        shape = ir.FunctionType(kinds[form.return_type], [kinds[argument] for argument in form.args])
+        cell = _cells[name] = ctypes.c_int64(0)
+        module = ir.Module()
+        function = ir.Function(module, shape, "jump")
+        builder = ir.IRBuilder(function.append_basic_block())
+        place = builder.inttoptr(word(ctypes.addressof(cell)), shape.as_pointer().as_pointer())
+        result = builder.call(builder.load(place), function.args)
+        if form.return_type == numba.types.void:
+            builder.ret_void()
+        else:
+            builder.ret(result)
+        machine = llvmlite.binding.Target.from_default_triple().create_target_machine(opt=1)
+        engine = llvmlite.binding.create_mcjit_compiler(llvmlite.binding.parse_assembly(str(module)), machine)
+        engine.finalize_object()
+        llvmlite.binding.add_symbol(name, engine.get_function_address("jump"))
+        _linked.append(engine)
 
     _linked: list[Any] = []  # code lives as long as these
 
@@ -146,11 +245,11 @@ else:
         """The array itself."""
         return array
 
-    def outlined(signature: str) -> Any:
+    def outlined(signature: str, kind: str = "", entry: bool = False) -> Any:
         """Leave the function as it is."""
         return lambda function: function
 
-    def link() -> None:
+    def link(*kinds: str) -> None:
         """Nothing to do."""
 
     jit_bare = jit

@@ -72,6 +72,21 @@ def aside(
 
 
 @jit
+def never(
+    core: Any, paths: Any, functions: Any, links: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, read: int
+) -> tuple[int, int]:
+    """In the place of `aside` for programs without such instructions: compiled in no time."""
+    return now, GOES_ON
+
+
+def has_asides(code: Any) -> bool:
+    """Whether a program has instructions for `aside`."""
+    kinds, flags = code[:, lay.KIND], code[:, lay.FLAGS]
+    beside = (kinds == lay.MATRIX) & ((flags & lay.BESIDE) != 0)
+    return bool((beside | (kinds > lay.MATRIX)).any())
+
+
+@jit
 def signal_order(core: Any, state: Any, w: int, kind: int, flags: int, address: int, number: int, expected: int, later: int) -> None:
     """Set a barrier up for `number` arrivals a phase, or arrive so often and announce bytes."""
     group = state.waves[w, W_GROUP]

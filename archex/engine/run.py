@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from archex.base import layout as lay
-from archex.base.jit import COMPILED, jit
+from archex.base.jit import COMPILED, jit, uncollected
 from archex.engine import bundle as bundles
 from archex.engine import tables as tab
 from archex.engine.allocate import allocate, allocate_memory, level_cells
-from archex.engine.aside import aside
+from archex.engine.aside import aside, has_asides, never
 from archex.engine.bundle import bundle
 from archex.engine.core import Functions, Links, Trace, run_core
 from archex.engine.global_memory import global_access
@@ -71,10 +71,14 @@ _PER_LEVEL = ("set_index", "pick_victim", "note_set")
 
 
 @functools.cache
+@uncollected()
 def compiled_core(core: Any, paths: Any, state: Any, memory: Any, trace: Any, levels: int) -> tuple[Any, ...]:
-    """The main loop and the steps compiled apart from it, once for a number of cache levels (or as they are)."""
+    """The main loop and the steps compiled apart from it, once for a number of cache levels (or as they are).
+
+    The last step comes as a function of whether the program has it at all, and is compiled only then.
+    """
     if not COMPILED:
-        return run_core, (write_line, read_line, global_access, local_access, aside)
+        return run_core, (write_line, read_line, global_access, local_access), lambda wanted: aside
     from numba import types
 
     i64, f64 = types.int64, types.float64
@@ -91,9 +95,11 @@ def compiled_core(core: Any, paths: Any, state: Any, memory: Any, trace: Any, le
     links = bundles.BundleType(types.NamedTuple([write_type, read_type], Links), False)
     far, far_type = apart(global_access, pair(core, paths, functions, links, state, memory, trace, *[i64] * 8))
     near, near_type = apart(local_access, pair(core, functions, state, memory, trace, *[i64] * 8))
-    beside, beside_type = apart(aside, pair(core, paths, functions, links, state, memory, trace, *[i64] * 5))
+    beside_kind = pair(core, paths, functions, links, state, memory, trace, *[i64] * 5)
+    beside_type = types.FunctionType(beside_kind)
+    beside = functools.cache(lambda wanted: apart(aside if wanted else never, beside_kind)[0])
     kinds = (core, paths, state, memory, trace, *singles, *per_level, write_type, read_type, far_type, near_type, beside_type)
-    return jit(run_core.py_func, signature=i64(*kinds), _nrt=False, no_cfunc_wrapper=True), (write, read, far, near, beside)
+    return jit(run_core.py_func, signature=i64(*kinds), _nrt=False, no_cfunc_wrapper=True), (write, read, far, near), beside
 
 
 class Engine:
@@ -116,7 +122,9 @@ class Engine:
         self.memory = allocate_memory(self.paths, sizes, policies, self.state, caches)
         self._used = np.zeros(self.slots, bool)
         self._bundles = [bundle(part) for part in (self.core, self.paths, self.state, self.memory, self.trace)]
-        self._core, self._steps = compiled_core(*(getattr(part, "kind", None) for part in self._bundles), len(tables.levels))
+        kinds = (getattr(part, "kind", None) for part in self._bundles)
+        self._core, steps, beside = compiled_core(*kinds, len(tables.levels))
+        self._steps = (*steps, beside(has_asides(program.code)))
 
     @property
     def now(self) -> int:

@@ -101,7 +101,6 @@ class TraceSource:
         self, function: Function, launch: LaunchLike, wave_width: int, contexts: int, mode: str = "timing", *, seed: int = 0,
         chosen: Sequence[AbstractSet[int]] | None = None, limit: int = INSTRUCTION_LIMIT, block_ring: int = 64, tracing: bool = True,
     ) -> None:  # fmt: skip
-        link()
         self.function, self.launch, self.width, self.seed, self.limit = function, launch, wave_width, seed, limit
         threads = launch.block[0] * launch.block[1] * launch.block[2]
         self.waves_per_workgroup = max(1, -(-threads // wave_width))
@@ -146,7 +145,10 @@ class TraceSource:
 
     def _encode(self, chosen: Sequence[AbstractSet[int]] | None, recorded: bool) -> Tables:
         values = launch_values(self.function, self.launch)
-        return encode(self.function, self.placed.parameters, values, self.width, chosen, recorded, self._assumed)
+        tables = encode(self.function, self.placed.parameters, values, self.width, chosen, recorded, self._assumed)
+        groups = set(tables.code[:, n.GROUP].tolist())
+        link(*(kind for group, kind in n.COMPILED_APART if group in groups))
+        return tables
 
     def _allocate(self, tables: Tables, contexts: int, tracing: bool, block_ring: int) -> Machine:
         together = self.waves_per_workgroup * self.cluster_size

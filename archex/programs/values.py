@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import COMPILED, jit
+from archex.base.jit import COMPILED
+from archex.base.jit import jit_bare as jit
 
 LOWEST = -(2**63)
 HIGHEST = 2**63 - 1

@@ -16,7 +16,7 @@ from archex.programs.interpreter.signals import signal
 from archex.programs.values import popcount
 
 
-@outlined("i:iiiipp")
+@outlined("i:iiiipp", "aside")
 def meeting(arriving: Any, act: Any, live: Any, c: Any, x: Any, fault: Any) -> Any:
     """One half of the cluster's barrier; a fault number, or BLOCKED: all live lanes take part."""
     if act == 0:
@@ -35,7 +35,7 @@ def meeting(arriving: Any, act: Any, live: Any, c: Any, x: Any, fault: Any) -> A
     return n.BLOCKED
 
 
-@outlined("i:pippiipiiiippppppppppp")
+@outlined("i:pippiipiiiippppppppppp", "aside", entry=True)
 def aside(
     code: Any, o: Any, lists: Any, r: Any, base: Any, first_predicate: Any, p: Any, act: Any, live: Any, c: Any, local_at: Any, look: Any,
     x: Any, t: Any, pages: Any, state: Any, local: Any, phases: Any, shape: Any, records: Any, pool: Any, fault: Any,

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.compute import place
 from archex.programs.values import LOW32, leading_zeros, popcount

@@ -30,7 +30,7 @@ _ADDRESS, _FORM, _DIMS, _STRIDES, _BOX_WORD = 1, 2, 3, 8, 12
 _BOX, _FIRST, _LAST, _AT, _STEP = (_MAP + 16 + MOST_DIMENSIONS * i for i in range(5))
 
 
-@outlined("i:ppipiiipppp")
+@outlined("i:ppipiiipppp", "aside")
 def describe_box(
     look: Any, lists: Any, entry: Any, r: Any, base: Any, lane: Any, far: Any, t: Any, pages: Any, shape: Any, fault: Any
 ) -> Any:  # fmt: skip
@@ -81,7 +81,7 @@ def describe_box(
     return n.NO_FAULT if find(t, shape[n.BUFFERS], np.int64(-1), address, span + size) >= 0 else n.NO_BUFFER
 
 
-@outlined("v:pii")
+@outlined("v:pii", "aside")
 def describe_range(look: Any, size: Any, kind: Any) -> Any:
     """A range of bytes as one row of elements of `size` bytes, so that the same code moves it."""
     for k in range(MOST_DIMENSIONS):
@@ -90,7 +90,7 @@ def describe_range(look: Any, size: Any, kind: Any) -> Any:
     look[_MAP + _ADDRESS], look[_MAP + _FORM] = look[DESCRIPTOR + layout.BULK_BASE], (size << 8) | (kind << 32)
 
 
-@outlined("i:ppippppppi")
+@outlined("i:ppippppppi", "aside")
 def move_box(
     lists: Any, look: Any, entry: Any, t: Any, pages: Any, state: Any, local: Any, shape: Any, fault: Any, local_at: Any
 ) -> Any:  # fmt: skip

@@ -25,7 +25,7 @@ from archex.programs.values import LOW16, LOW32, leading_zeros, popcount
 _ALIGNMENT = 16  # of addresses and sizes
 
 
-@outlined("i:ipppppi")
+@outlined("i:ipppppi", "aside")
 def credit(barrier: Any, look: Any, local: Any, phases: Any, shape: Any, fault: Any, local_at: Any) -> Any:
     """Count the copy's bytes at the barrier of each target workgroup; a fault number."""
     targets, size = look[DESCRIPTOR + layout.BULK_TARGETS], look[DESCRIPTOR + layout.BULK_CREDIT]
@@ -47,7 +47,7 @@ def credit(barrier: Any, look: Any, local: Any, phases: Any, shape: Any, fault: 
     return n.NO_FAULT
 
 
-@outlined("i:pppp")
+@outlined("i:pppp", "aside")
 def check_range(look: Any, t: Any, shape: Any, fault: Any) -> Any:
     """Whether a range lies in memory, aligned; a fault number."""
     way, far, size = look[DESCRIPTOR + layout.BULK_WAY], look[DESCRIPTOR + layout.BULK_BASE], look[DESCRIPTOR + layout.BULK_BYTES]
@@ -63,7 +63,7 @@ def check_range(look: Any, t: Any, shape: Any, fault: Any) -> Any:
     return n.NO_FAULT if find(t, shape[n.BUFFERS], np.int64(-1), far, size) >= 0 else n.NO_BUFFER
 
 
-@outlined("i:pippiiiippppppppppp")
+@outlined("i:pippiiiippppppppppp", "aside")
 def bulk(
     code: Any, o: Any, lists: Any, r: Any, base: Any, act: Any, c: Any, local_at: Any, look: Any, x: Any, t: Any, pages: Any, state: Any,
     local: Any, phases: Any, shape: Any, records: Any, pool: Any, fault: Any,

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.base.layout import CLUSTER_SHIFT
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.memory import insert

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.convert_lane import compare_float, convert_lane, test_float
 from archex.programs.interpreter.cross_lane import cross

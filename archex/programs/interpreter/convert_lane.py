@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter.float_lane import FTZ, RELU, SAT
 from archex.programs.interpreter.rounding import DOWN, F32, F64, NEAREST, UP, ZERO, flush, narrow, step, widen
 from archex.programs.values import HIGHEST, LOWEST, bits_of_f64, low_bits, shift_right, sign_extend, toward_odd

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.access import observe
 from archex.programs.interpreter.clusters import outside, put_local
@@ -30,7 +31,7 @@ def _bytes_read(code: Any, o: Any, r: Any, base: Any, i: Any) -> Any:
     return min(width, r[place(code[o + n.C], base) + i] & LOW32)
 
 
-@outlined("i:pipiiipppp")
+@outlined("i:pipiiipppp", "aside")
 def _source(code: Any, o: Any, r: Any, base: Any, addresses: Any, act: Any, look: Any, t: Any, shape: Any, fault: Any) -> Any:
     """Whether what the lanes `act` read lies in memory and is aligned."""
     width = code[o + n.WIDTH]
@@ -51,7 +52,7 @@ def _source(code: Any, o: Any, r: Any, base: Any, addresses: Any, act: Any, look
     return n.NO_FAULT
 
 
-@outlined("v:piiiiippppi")
+@outlined("v:piiiiippppi", "aside")
 def _move(
     code: Any, o: Any, source: Any, target: Any, size: Any, row: Any, t: Any, pages: Any, local: Any, shape: Any, local_at: Any
 ) -> Any:
@@ -70,7 +71,7 @@ def _move(
         put_local(target + part, step, value, local, shape, local_at)
 
 
-@outlined("i:pippiiiiippppppppp")
+@outlined("i:pippiiiiippppppppp", "aside")
 def copy_lanes(
     code: Any, o: Any, lists: Any, r: Any, base: Any, act: Any, reading: Any, c: Any, local_at: Any, look: Any, x: Any, t: Any, pages: Any,
     local: Any, shape: Any, records: Any, pool: Any, fault: Any,

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter.float_lane import float_lane
 from archex.programs.interpreter.integer_lane import integer_lane
 from archex.programs.interpreter.rounding import F32, NEAREST

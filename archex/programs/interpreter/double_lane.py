@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter.rounding import DOWN, UP
 from archex.programs.values import bits_of_f64, f64_of, fma64, leading_zeros
 

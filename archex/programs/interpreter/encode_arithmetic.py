@@ -8,7 +8,7 @@ from archex.programs.interpreter import float_lane as floats
 from archex.programs.interpreter import integer_lane as lanes
 from archex.programs.interpreter import rows
 from archex.programs.interpreter import table as n
-from archex.programs.interpreter.encode import Builder, encodes
+from archex.programs.interpreter.builder import Builder, encodes
 from archex.programs.interpreter.rounding import FORMATS, ROUNDINGS
 from archex.programs.ir import Immediate, Operation, Register
 from archex.programs.types import BITS, SIGNED

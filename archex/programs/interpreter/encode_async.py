@@ -11,7 +11,7 @@ from archex.base.layout import BULK_ACROSS, BULK_IN, BULK_OUT, BULK_PREFETCH, BU
 from archex.programs.interpreter import rows
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.atomics import FLOAT, SIGNED
-from archex.programs.interpreter.encode import Builder, encodes, records
+from archex.programs.interpreter.builder import Builder, encodes, records
 from archex.programs.interpreter.rounding import FORMATS
 from archex.programs.ir import Operation
 from archex.programs.types import BITS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from archex.programs.interpreter import convert_lane as converts
 from archex.programs.interpreter import rows
 from archex.programs.interpreter import table as n
-from archex.programs.interpreter.encode import Builder, encodes
+from archex.programs.interpreter.builder import Builder, encodes
 from archex.programs.interpreter.encode_arithmetic import float_flags
 from archex.programs.interpreter.rounding import FORMATS
 from archex.programs.ir import Operand, Operation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from archex.programs.interpreter import integer_lane as lanes
 from archex.programs.interpreter import table as n
-from archex.programs.interpreter.encode import Builder, encodes
+from archex.programs.interpreter.builder import Builder, encodes
 from archex.programs.interpreter.float_lane import MAX, MIN, NAN
 from archex.programs.ir import Operation
 from archex.programs.types import SIGNED

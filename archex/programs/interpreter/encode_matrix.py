@@ -10,7 +10,7 @@ import attrs
 from archex.base.errors import UnsupportedError
 from archex.programs.interpreter import matrix as m
 from archex.programs.interpreter import table as n
-from archex.programs.interpreter.encode import Builder, encodes, records
+from archex.programs.interpreter.builder import Builder, encodes, records
 from archex.programs.interpreter.matrix_plan import ELEMENTS, Plan, Shape
 from archex.programs.interpreter.rounding import NEAREST, ROUNDINGS
 from archex.programs.ir import Immediate, Operand, Operation

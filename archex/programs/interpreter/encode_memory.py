@@ -6,7 +6,7 @@ from archex.base.errors import UnsupportedError
 from archex.programs.interpreter import rows
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.atomics import FLOAT, PACKED, SIGNED
-from archex.programs.interpreter.encode import Builder, encodes, parameter_bits
+from archex.programs.interpreter.builder import Builder, encodes, parameter_bits
 from archex.programs.interpreter.rounding import FORMATS
 from archex.programs.ir import Immediate, Operation, Space
 from archex.programs.types import SIGNED as SIGNED_TYPES

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter.double_lane import D_ADD, D_DIV, D_FMA, D_MUL, D_SQRT, directed
 from archex.programs.interpreter.rounding import (
     F64,

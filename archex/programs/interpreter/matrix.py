@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.base.layout import AFFINE
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.compute import place
@@ -31,7 +32,7 @@ SATURATE, FIRST_IN_MEMORY, SECOND_IN_MEMORY, FIRST_TURNED, SECOND_TURNED, NEGATE
 SCRATCH = LOOK_COLUMNS
 
 
-@outlined("i:piiiippiiiiip")
+@outlined("i:piiiippiiiiip", "matrix")
 def move_rows(
     lists: Any, at: Any, count: Any, storing: Any, turned: Any, r: Any, local: Any, local_at: Any, addresses: Any, base: Any, group: Any,
     limit: Any, fault: Any,
@@ -77,7 +78,7 @@ def _transpose(r: Any, target: Any, source: Any, scratch: Any) -> Any:
         r[target + lane] = value
 
 
-@outlined("i:pippiiiippip")
+@outlined("i:pippiiiippip", "matrix")
 def product(
     lists: Any, h: Any, r: Any, p: Any, base: Any, first_predicate: Any, group: Any, limit: Any, look: Any, local: Any, local_at: Any,
     fault: Any,
@@ -137,7 +138,7 @@ def product(
     return n.NO_FAULT
 
 
-@outlined("i:pipppiiiippipp")
+@outlined("i:pipppiiiippipp", "matrix", entry=True)
 def matrix(
     code: Any, o: Any, lists: Any, r: Any, p: Any, base: Any, first_predicate: Any, act: Any, lanes: Any, look: Any, local: Any,
     local_at: Any, shape: Any, fault: Any,

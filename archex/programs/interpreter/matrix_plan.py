@@ -13,8 +13,8 @@ from archex.base.errors import UnsupportedError
 from archex.programs.interpreter import matrix as m
 from archex.programs.interpreter import matrix_layout as layout
 from archex.programs.interpreter import table as n
+from archex.programs.interpreter.builder import Builder
 from archex.programs.interpreter.convert_lane import integer_code
-from archex.programs.interpreter.encode import Builder
 from archex.programs.interpreter.rounding import FORMATS, NEAREST
 from archex.programs.ir import Operation
 from archex.programs.types import BITS

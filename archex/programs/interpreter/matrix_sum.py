@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.compute import place
 from archex.programs.interpreter.double_lane import D_FMA, directed
@@ -28,7 +29,7 @@ def _element(kind: Any, bits: Any) -> Any:
     return sign_extend(bits, width) if kind & 1 else low_bits(bits, width)
 
 
-@outlined("v:piipiiiipi")
+@outlined("v:piipiiiipi", "matrix")
 def gather(
     lists: Any, table: Any, registers: Any, r: Any, base: Any, group: Any, count: Any, kind: Any, look: Any, at: Any
 ) -> Any:  # fmt: skip
@@ -39,7 +40,7 @@ def gather(
         look[at + e] = _element(kind, shift_right(r[row + (entry & 31)], entry >> 13))
 
 
-@outlined("v:piipiiiipi")
+@outlined("v:piipiiiipi", "matrix")
 def scatter(
     lists: Any, table: Any, registers: Any, r: Any, base: Any, group: Any, count: Any, short: Any, look: Any, at: Any
 ) -> Any:  # fmt: skip
@@ -57,7 +58,7 @@ def scatter(
         r[where] = value
 
 
-@outlined("i:iiiii")
+@outlined("i:iiiii", "matrix")
 def element_address(descriptor: Any, line: Any, depth: Any, size: Any, turned: Any) -> Any:
     """Local address of element `depth` of a line (a row of the first, a column of the second operand), `size` bytes.
 
@@ -87,7 +88,7 @@ def element_address(descriptor: Any, line: Any, depth: Any, size: Any, turned: A
     return address ^ ((((address >> 7) - phase) & mask) << 4)
 
 
-@outlined("i:piiiiiiiiipip")
+@outlined("i:piiiiiiiiipip", "matrix")
 def fetch(
     local: Any, local_at: Any, limit: Any, descriptor: Any, first: Any, lines: Any, depth: Any, size: Any, turned: Any, kind: Any,
     look: Any, at: Any, fault: Any,
@@ -104,7 +105,7 @@ def fetch(
     return n.NO_FAULT
 
 
-@outlined("v:piiiiiiiiiii")
+@outlined("v:piiiiiiiiiii", "matrix")
 def sums(
     look: Any, first: Any, index: Any, second: Any, total: Any, rows: Any, columns: Any, terms: Any, depth: Any, kind: Any, saturate: Any,
     mode: Any,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined, pointer
+from archex.base.jit import jit, jit_bare, outlined, pointer
 from archex.programs.interpreter.convert_lane import convert_lane
 from archex.programs.interpreter.rounding import NEAREST, narrow
 from archex.programs.values import f64_of, low_bits, shift_right
@@ -27,7 +27,7 @@ _MIX2 = 0x94D049BB133111EB - 2**64
 _INT64 = 16 + 2 * 64 + 1
 
 
-@jit
+@jit_bare
 def _hash(seed: Any, index: Any) -> Any:
     """64 well-mixed bits of a seed and an index."""
     z = seed + (index + 1) * np.int64(_GOLDEN)
@@ -36,7 +36,7 @@ def _hash(seed: Any, index: Any) -> Any:
     return z ^ shift_right(z, 31)
 
 
-@jit
+@jit_bare
 def _successor(t: Any, p: Any, node: Any) -> Any:
     """The node behind `node` on the cycle: undo the permutation, one step, permute; values beyond the count walk on."""
     nodes, mask, fold = t[p], t[p + 2], t[p + 3]
@@ -58,7 +58,7 @@ def _successor(t: Any, p: Any, node: Any) -> Any:
             return x
 
 
-@jit
+@jit_bare
 def _number(value: Any, code: Any) -> Any:
     """A double as an element: floats to nearest, integers truncated towards zero and wrapped."""
     if code < 16:
@@ -98,7 +98,7 @@ def element(t: Any, row: Any, index: Any) -> Any:
     return low_bits(value, (code - 16) >> 1)
 
 
-@jit
+@jit_bare
 def computed_elements(t: Any, row: Any, width: Any) -> Any:
     """Whether a buffer is only read, is no stored data, and its elements are as wide as the access."""
     return t[row + PAGE] < 0 and t[row + KIND] != 6 and np.int64(1) << t[row + SIZE] == width
@@ -151,7 +151,7 @@ def read(t: Any, pages: Any, row: Any, address: Any, width: Any) -> Any:
     return computed(t, row, offset, width)
 
 
-@jit
+@jit_bare
 def insert(word: Any, offset: Any, width: Any, value: Any) -> Any:
     """An 8-byte word with `width` bytes of it replaced."""
     if width == 8:

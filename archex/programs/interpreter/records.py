@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from archex.base import layout
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.transfer import FIRST, KIND, STRIDE
 

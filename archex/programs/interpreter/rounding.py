@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.values import bits_of_f64, f32_of, f64_of
 
 F16, BF16, F32, F64, TF32, E4M3, E5M2 = range(7)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from archex.base import layout
-from archex.base.jit import jit, outlined
+from archex.base.jit import jit_bare as jit
+from archex.base.jit import outlined
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.clusters import local_word, outside
 from archex.programs.interpreter.compute import place
@@ -25,7 +26,7 @@ _MOST = (1 << PENDING_BITS) - 1
 _MOST_BYTES = (1 << (BYTES_BITS - 1)) - 1
 
 
-@outlined("i:iiiippp")
+@outlined("i:iiiippp", "aside")
 def change_signal(at: Any, mode: Any, count: Any, size: Any, local: Any, phases: Any, fault: Any) -> Any:
     """One lane's operation on the word `at` of local memory: `count` arrivals, `size` bytes more to expect; a fault number."""
     word = local[at]
@@ -62,7 +63,7 @@ def _address(code: Any, o: Any, r: Any, base: Any, i: Any) -> Any:
     return (r[place(code[o + n.A], base) + i] + code[o + n.OFFSET]) & LOW32
 
 
-@outlined("i:pipipiiiippppp")
+@outlined("i:pipipiiiippppp", "aside")
 def wait_signal(
     code: Any, o: Any, r: Any, base: Any, p: Any, first_predicate: Any, act: Any, at: Any, c: Any, x: Any, local: Any, phases: Any,
     shape: Any, fault: Any,
@@ -91,7 +92,7 @@ def wait_signal(
     return n.NO_FAULT
 
 
-@outlined("i:pipipiiiippppppp")
+@outlined("i:pipipiiiippppppp", "aside")
 def signal(
     code: Any, o: Any, r: Any, base: Any, p: Any, first_predicate: Any, act: Any, c: Any, local_at: Any, x: Any, local: Any, phases: Any,
     shape: Any, records: Any, pool: Any, fault: Any,

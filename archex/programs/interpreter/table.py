@@ -16,6 +16,7 @@ CODE_COLUMNS = 24
     INTEGER_ROW, FLOAT_ROW, COMPARE_ROW, INTEGER_LANE, FLOAT_LANE, CONVERT, COMPARE_LANE, SELECT, PREDICATE, CARRY, MEMORY, CROSS, CONTROL,
     MATRIX, ASIDE,
 ) = range(15)  # fmt: skip
+COMPILED_APART = ((MATRIX, "matrix"), (ASIDE, "aside"))  # groups whose functions are compiled where a program has them (`base.jit.link`)
 
 # --- predicate logic (operands are predicate numbers; 0 is never, 1 is always; LOWEST_*: the first lanes of each group of 32)
 P_MOVE, P_NOT, P_AND, P_OR, P_XOR = range(5)

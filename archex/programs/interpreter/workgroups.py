@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from archex.base import layout
-from archex.base.jit import jit, outlined, pointer
+from archex.base.jit import jit, jit_bare, outlined, pointer
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.barriers import release
 from archex.programs.interpreter.clusters import meet
@@ -141,7 +141,7 @@ def wake(slot: Any, code: Any, shape: Any, r: Any, p: Any, x: Any, bars: Any, ph
     return -1
 
 
-@jit
+@jit_bare
 def run_slot(
     slot: Any, code: Any, blocks: Any, lists: Any, shape: Any, r: Any, p: Any, x: Any, stack: Any, bars: Any, t: Any, pages: Any,
     state: Any, local: Any, phases: Any,
