@@ -25,7 +25,7 @@ LEAST = 5_000_000
 GENERATIONS_BEFORE = 8
 GENERATIONS_AFTER = 1
 MOST = 16_000_000
-#: Times MOST up to which a launch that no cut makes smaller is simulated whole.
+#: Times MOST up to which a launch of several generations that no cut makes smaller is simulated whole.
 WINDOW_WHOLE = 1.5
 #: Workgroups counted, at first and at most; counting stops once they agree within AGREE (standard deviation over mean) or, from ENOUGH of
 #: them on, their mean is known within KNOWN (its standard error over it).
@@ -128,7 +128,7 @@ def plan(work: Work, resident: int, whole: bool) -> Plan:
         first = before * resident
         last = work.workgroups - (kept - first)
         return Plan("cut", np.concatenate([everything[:first], everything[last:]]), 0, first)
-    if work.total <= WINDOW_WHOLE * MOST:  # a window would hold nearly all of it
+    if work.total <= (WINDOW_WHOLE if work.workgroups > resident else 1.0) * MOST:  # a window would hold nearly all of it
         return Plan("whole", everything, 0, work.workgroups)
     return Plan("window", everything, MOST, work.workgroups)
 

@@ -22,6 +22,10 @@ SMALL_FAMILY = 4
 OTHERS = "(families of under four)"
 
 
+#: The matrix unit's counter has moves of constants too: without products they keep it busy for less than this.
+MOVES_ACTIVE_PCT = 3.0
+
+
 @attrs.frozen
 class Error:
     """One launch: measured and modelled (cycles or microseconds)."""
@@ -178,6 +182,8 @@ def _pairs(rows: Sequence[Row], reference: Reference, column: str) -> list[tuple
         if measured is None or measured.noisy or row["status"] != "ok" or row[column] is None:
             continue
         if column.startswith("local_memory_") and not measured.uses_local_memory:
+            continue
+        if column == "matrix_instructions" and not row[column] and measured.values.get("tensor_active_pct", 0.0) < MOVES_ACTIVE_PCT:
             continue
         value = reference.counter(measured, column)
         if value is not None and (value or row[column]):
