@@ -91,11 +91,16 @@ class Reader:
         if variants and "ptx" not in value:
             return Launch(name, flops=self.number(path, value, "flops", None), variants=variants)
         arguments, buffers = self.arguments(path, value.get("args", []))
+        program, entry, grid = (
+            self.program(path, value.get("ptx", ABSENT)),
+            self.text(path, value, "entry"),
+            self.extent(path, value, "grid"),
+        )
+        block, cluster = self.extent(path, value, "block"), self.extent(path, value, "cluster")
+        local_bytes, caches = self.count(path, value, "dynamic_shared_bytes"), self.caches(path, value)
         registers, accumulators = self.registers(path, value.get("registers_per_thread"))
         return Launch(
-            name, self.program(path, value.get("ptx", ABSENT)), self.text(path, value, "entry"), self.extent(path, value, "grid"),
-            self.extent(path, value, "block"), self.extent(path, value, "cluster"), self.count(path, value, "dynamic_shared_bytes"),
-            self.caches(path, value), registers, arguments, buffers,
+            name, program, entry, grid, block, cluster, local_bytes, caches, registers, arguments, buffers,
             self.number(path, value, "flops", None), variants, accumulator_counts=accumulators,
         )  # fmt: skip
 

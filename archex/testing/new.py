@@ -24,7 +24,7 @@ _ELSEWHERE = "h200"
 def package(name: str, kind: str) -> dict[str, str]:
     """path -> text of every file, below a folder of the package's name."""
     page, slot = KINDS[kind], next((slot.name for slot in SLOTS.values() if slot.kind == kind), "")
-    decides = bool(page.functions)
+    decides = any(function.required for function in page.functions)
     ending = "_with_conf" if slot else ""
     words = {
         "NAME": name, "DIST": name.replace("_", "-"), "CLASS": class_name(name, page), "KINDWORDS": kind.replace("_", " "), "KIND": kind,

@@ -21,6 +21,7 @@ from archex.sweeps.settings import KERNELS
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 SMOKE = KERNELS / "smoke"
 REGISTERS = ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>;"
+PRODUCT = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
 STORE = "st.global.u32 [%rd1], %r0;\nret;"
 #: Bodies of `k`; the first line is line 8 of the file.
 BODIES = {
@@ -28,7 +29,7 @@ BODIES = {
     "beyond": f"mad.wide.u32 %rd1, %r0, 64, %rd0;\n{STORE}",
     "apart": "setp.lt.u32 %p0, %r0, 16;\n@!%p0 bra D;\nbar.sync 0;\nD: st.global.u32 [%rd0], %r0;\nret;",
     "endless": "L: add.u32 %r0, %r0, 1;\nst.global.u32 [%rd0], %r0;\nbra L;",
-    "matrix": "wgmma.fence.sync.aligned;\nret;",
+    "matrix": f".reg .f64 %d<4>;\n{PRODUCT} {{%d0,%d1}}, {{%d2}}, {{%d3}}, {{%d0,%d1}};\nst.global.f64 [%rd0], %d0;\nret;",
     "texture": "tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%rd0, {%f0,%f1}];\nret;",
     "unknown": "frobnicate.u32 %r0, %r1;\nret;",
     "undeclared": "add.u32 %r0, %q1, 2;\nret;",
@@ -59,7 +60,7 @@ LAUNCHES: dict[str, tuple[str, dict[str, Any], str, str | None]] = {
     "no entry": ("fine", {"entry": "kk"}, "error", "k/fine.ptx: no entry `kk`; did you mean `k`? (entries: k)"),
     "no arguments": ("fine", {"args": []}, "error", "k/fine.ptx:4: `k` takes 1 arguments, the launch gives 0"),
     "no grid": ("fine", {"grid": [0, 1, 1]}, "error", "k/fine.ptx:4: grid is [0, 1, 1]: every extent must be at least 1"),
-    "matrix": ("matrix", {}, "unsupported", "wgmma.fence.sync.aligned: the instruction set has no expansion for it"),
+    "matrix": ("matrix", {}, "unsupported", f"{PRODUCT} (line 9): the matrix unit has no shape for f64 with f64 accumulators (has: none)"),
     "texture": ("texture", {}, "unsupported", "tex.2d.v4.f32.f32 (line 8)"),
     "greedy": ("greedy", {}, "unsupported", "300000 B of local memory: a workgroup can have 32768 B"),
     "crowd": ("fine", {"block": [2048]}, "unsupported", "a workgroup of 2048 threads: the device's largest has 512"),

@@ -59,7 +59,6 @@ UNSUPPORTED = {
     "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];": "tex.1d.v4.f32.s32 (line 7)",
     "vadd.u32.u32.u32 %r1, %r2, %r3;": "vadd.u32.u32.u32 (line 7)",
     "cvt.pack.sat.u8.s32.b32 %r1, %r2, %r3, %r4;": "cvt.pack.sat.u8.s32.b32 (line 7)",
-    "ld.shared::cluster.u32 %r1, [%r2];": "ld.shared::cluster.u32 (line 7): memory of another workgroup by a cluster address",
 }
 
 
