@@ -278,11 +278,11 @@ def _tasks(nodes: list[Node], latency: dict[str, float]) -> list[_Task]:
     made: dict[Value, int] = {}
     readers: dict[Value, list[int]] = {}
     memory = MemoryOrder()
-    fence, fenced = -1, set()
+    fence, fenced = -1, set[int]()
     for place, node in enumerate(nodes):
         before: dict[int, float] = {}
         if node.name == "matrix_fence":
-            fence, fenced = place, set()
+            fence, fenced = place, set[int]()
         elif node.flags & BESIDE and fence >= 0:  # the fence is what makes the registers of these products theirs
             for maker in {made[value] for value in node.reads if made.get(value, place) < fence} - fenced:
                 fenced.add(maker)
