@@ -16,7 +16,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 cuda = ctypes.CDLL("libcuda.so.1")
 repeat = ctypes.CDLL(str(HERE / "loop.so")).repeat
-SIZES = {"u8": 1, "f16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8, "f64": 8}
+SIZES = {"u8": 1, "i8": 1, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8, "f64": 8}
 SCALARS = {
     "i32": ctypes.c_int32,
     "u32": ctypes.c_uint32,
@@ -45,9 +45,12 @@ def attribute(handle: ctypes.c_void_p, which: int) -> int:
     return value.value
 
 
-def launch(handle: ctypes.c_void_p, grid: list[int], block: list[int], shared: int, values: list[Any], count: int = 1) -> None:
+def launch(
+    handle: ctypes.c_void_p, grid: list[int], block: list[int], shared: int, values: list[Any], count: int = 1, cluster: Any = (0, 0, 0)
+) -> None:
     parameters = (ctypes.c_void_p * len(values))(*[ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in values])
-    check(repeat(ctypes.cast(cuda.cuLaunchKernel, ctypes.c_void_p), handle, *grid, *block, shared, parameters, count), "launch")
+    extents = [(ctypes.c_uint * 3)(*extent) for extent in (grid, block, cluster)]
+    check(repeat(ctypes.cast(cuda.cuLaunchKernelEx, ctypes.c_void_p), handle, *extents, shared, parameters, count), "launch")
 
 
 class Filler:
@@ -80,7 +83,7 @@ class Filler:
                 check(cuda.cuMemsetD8_v2(address, 0, ctypes.c_size_t(size)), "zero")
             case "uniform":
                 launch(
-                    self.kernels[f"uniform_{dtype}"],
+                    self.kernels[f"uniform_{dtype.removeprefix('b')}"],
                     [1056, 1, 1],
                     [256, 1, 1],
                     0,
@@ -135,11 +138,12 @@ def timed(handle: ctypes.c_void_p, item: dict[str, Any], values: list[Any]) -> f
     start, stop, ms = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_float()
     check(cuda.cuEventCreate(ctypes.byref(start), 0) or cuda.cuEventCreate(ctypes.byref(stop), 0), "event")
     shape = (item["grid"], item["block"], item["dynamic_shared_bytes"], values)
-    launch(handle, *shape, count=3)
+    cluster = item.get("cluster", (0, 0, 0))
+    launch(handle, *shape, count=3, cluster=cluster)
     best, count = 1e30, 10
     for _ in range(6):
         check(cuda.cuEventRecord(start, None), "record")
-        launch(handle, *shape, count=count)
+        launch(handle, *shape, count=count, cluster=cluster)
         check(cuda.cuEventRecord(stop, None) or cuda.cuEventSynchronize(stop), "record")
         check(
             cuda.cuEventElapsedTime_v2(ctypes.byref(ms), start, stop)
@@ -166,7 +170,7 @@ def main(mode: str, folder: str, *wanted: str) -> None:
     filler = Filler()
     for seed, launch_id in enumerate(ids):
         item, pool, began = launches[launch_id], {}, time.time()
-        module, handle = function(root / "cubin" / f"{item['entry']}.cubin", item["entry"])
+        module, handle = function(root / "cubin" / f"{Path(item['ptx']).stem}.cubin", item["entry"])
         row = {"id": launch_id, "registers": attribute(handle, 4), "static_shared": attribute(handle, 1), "stack": attribute(handle, 3)}
         if item["dynamic_shared_bytes"] > 48 << 10:
             check(cuda.cuFuncSetAttribute(handle, 8, item["dynamic_shared_bytes"]), "shared")
@@ -177,7 +181,7 @@ def main(mode: str, folder: str, *wanted: str) -> None:
             else:
                 filler.spin()
                 check(cuda.cuProfilerStart(), "profiler")
-                launch(handle, item["grid"], item["block"], item["dynamic_shared_bytes"], values)
+                launch(handle, item["grid"], item["block"], item["dynamic_shared_bytes"], values, cluster=item.get("cluster", (0, 0, 0)))
                 check(cuda.cuCtxSynchronize(), "run")
                 check(cuda.cuProfilerStop(), "profiler")
         except RuntimeError as error:
