@@ -40,10 +40,9 @@ QUEUE_ENTRIES = 13  # memory instructions (of any kind) a scheduler can have wai
 GLOBAL_PORT = 14  # which of the unit's ports (0..3) global memory instructions pass
 LOCAL_PORT = 15  # ... local memory instructions
 CROSS_LANE_PORT = 16  # ... cross-lane instructions; -1: only the pipe named in the code
-# 17 is free
-WAVE_START = 18  # cycles from a workgroup's start to its first instruction's issue (before instruction fetch)
-WAVE_INTERVAL = 19  # lone-wave gap: cycles at least between two issues of one wave (1 = back to back)
-BRANCH_INTERVAL = 20  # cycles at least between two taken branches of a scheduler; 0 none
+WAVE_START = 17  # cycles from a workgroup's start to its first instruction's issue (before instruction fetch)
+WAVE_INTERVAL = 18  # lone-wave gap: cycles at least between two issues of one wave (1 = back to back)
+BRANCH_INTERVAL = 19  # cycles at least between two taken branches of a scheduler; 0 none
 UNIT_COLUMNS = 24
 
 # --- pipes: one row an execution pipe, in the order of the code's PIPE numbers

@@ -181,11 +181,6 @@ def memory_slots(operation: Operation) -> int:
     return int(operation.op in RECORDED and operation.space in RECORDED_SPACES)
 
 
-def is_recorded(operation: Operation) -> bool:
-    """Whether the operation's addresses go into the trace."""
-    return memory_slots(operation) > 0
-
-
 def assign_memory_slots(function: Function) -> None:
     """Number the recorded memory operations of each block."""
     for block in function.blocks:

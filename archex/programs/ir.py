@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import attrs
 
-#: Generic addresses: each space with an address of its own is a window; buffers of a launch lie below all of them.
+#: Where the spaces stand in generic addresses: window + offset within the space. Buffers of a launch lie below all of them.
+#: Recorded addresses of `LOCAL` and `PRIVATE` operations are offsets within their space; generic ones carry the window.
 PARAMETER_WINDOW = 0x7B00_0000_0000
-CONSTANT_WINDOW = 0x7C00_0000_0000
+CONSTANT_WINDOW = 0x7C00_0000_0000  # variables in constant space; `CONSTANT` operations use the bare offset
 VARIABLE_BASE = 0x7D00_0000_0000  # a program's own global variables: `Symbol.offset` is the address itself
 PRIVATE_WINDOW = 0x7E00_0000_0000
 LOCAL_WINDOW = 0x7F00_0000_0000
@@ -30,14 +31,6 @@ class Space(IntEnum):
     PARAMETER = 5
     GENERIC = 6
 
-
-#: Where the spaces stand in generic addresses: window + offset within the space. Buffers lie below all of them.
-#: Recorded addresses of `LOCAL` and `PRIVATE` operations are offsets within their space; generic ones carry the window.
-LOCAL_WINDOW = 0x7F00_0000_0000
-PRIVATE_WINDOW = 0x7E00_0000_0000
-MODULE_WINDOW = 0x7D00_0000_0000  # variables of the module in global space, at `Symbol.offset`
-CONSTANT_WINDOW = 0x7C00_0000_0000  # variables in constant space; `CONSTANT` operations use the bare offset
-PARAMETER_WINDOW = 0x7B00_0000_0000
 
 #: A barrier in local memory is one word: arrivals still to come in its low bits, then those of a whole phase, bytes still to come, and the
 #: phase's number in what is left.

@@ -12,13 +12,13 @@ from archex.programs.arguments import Argument
 from archex.programs.buffers import Buffer, Fill
 from archex.suite.launch import Launch
 
-#: everything: what any device runs; products, copies: what needs a matrix unit, or copies beside the waves.
-PROGRAMS = ("everything", "products", "copies")
-
 
 @cache
 def exercise(program: str = "everything", workgroups: int = 12, threads: int = 128, rounds: int = 3) -> Launch:
-    """A few workgroups of a few waves."""
+    """A few workgroups of a few waves.
+
+    program: `everything` runs on any device; `products` needs a matrix unit, `copies` a unit that copies beside the waves.
+    """
     buffers = (
         Buffer("out", "f32", 4 * threads * workgroups, Fill("zero")),
         Buffer("in", "f32", 1 << 16, Fill("uniform")),
