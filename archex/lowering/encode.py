@@ -133,7 +133,8 @@ def tokens_of(blocks: list[list[Node]]) -> tuple[list[list[tuple[list[int], list
                         number = local[found] = free.pop()
                     numbers.append(number)
                 both.append(numbers)
-            for found in {classes.of(value) for value in (*node.reads, *node.writes)}:
+            # Not a set: it would order values by their addresses in the host's memory.
+            for found in dict.fromkeys(classes.of(value) for value in (*node.reads, *node.writes)):
                 if last[found] == at and found in local:
                     free.append(local[found])
             rows.append((both[0], both[1]))

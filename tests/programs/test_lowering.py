@@ -103,6 +103,16 @@ def test_values_are_made_before_they_are_read(kernel: str, registers: int | None
             seen |= {row[layout.DST0], row[layout.DST1]}
 
 
+@pytest.mark.parametrize("kernel", ["k_softmax_hILi1", "k_sgemm_tiledILi16", "triton_rmsnorm_rows=512"])
+def test_one_program_is_one_code_wherever_its_values_lie_in_memory(kernel: str) -> None:
+    kept = []  # what fills gaps, so that objects come to lie elsewhere
+    codes = []
+    for number in range(4):
+        kept.append([object() for _ in range(1000 * number + 7)])
+        codes.append(lowered(reference(kernel), 40)[1].code.tobytes())
+    assert codes[0] == codes[1] == codes[2] == codes[3]
+
+
 def test_every_record_has_one_machine_instruction() -> None:
     final, code = program(str(launches()["gather[n=16777216,table=65536]"].ptx), 32)
     for index in range(len(final.blocks)):
