@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 
 from archex.base.errors import ABSENT, Problem, RequestError
 from archex.cli.arguments import take
-from archex.records import store
+from archex.records import files, store
 from archex.reports.compare import per_launch, pick_baseline, standings, what_moved
 from archex.reports.designs import designs
 from archex.reports.text import console
@@ -68,4 +68,4 @@ def _write_html(tables: Sequence[RenderableType], page: Path) -> None:
     recorder = Console(record=True, width=240, file=io.StringIO(), markup=False, highlight=False)
     for table in tables:
         recorder.print(table)
-    store.replace(page, recorder.export_html(inline_styles=True).encode())
+    files.replace(page, recorder.export_html(inline_styles=True).encode())

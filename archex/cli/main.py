@@ -66,7 +66,7 @@ def _dispatch(given: list[str]) -> int:
         print((import_module(f"archex.cli.{verb}").__doc__ or "").strip())
         return 0
     from archex.base.errors import RequestError
-    from archex.records.store import OutputError
+    from archex.records.files import OutputError
 
     try:
         return int(import_module(f"archex.cli.{verb}").main(rest))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from archex.base.errors import ABSENT, ArchexError, Problem, RequestError
 from archex.cli.arguments import operands, take
-from archex.records import store
+from archex.records import files
 from archex.reports.text import console
 from archex.reports.timeline import as_perfetto, as_table, sums
 from archex.sweeps import flags
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str], steps: Steps | None = None) -> int:
     found = planned.launches[design.settings.suite]
     launch_id = launches[0] if launches[0] in found else next(iter(found))
     page = Path(keys.get("output") or re.sub(r"[^\w.,=-]+", "_", f"{launch_id}-wave{wave}").strip("_") + ".json")
-    if unwritable := store.check_writable(page.with_suffix(".parquet")):
+    if unwritable := files.check_writable(page.with_suffix(".parquet")):
         raise RequestError([unwritable._replace(value=str(page))])
     out = console()
     try:
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str], steps: Steps | None = None) -> int:
         out.print(f"{launch_id} on {design.device}: {error}")
         return 1
     title = f"{launch_id}, wave {wave}, on {design.device}"
-    store.replace(page, as_perfetto(events, title).encode())
+    files.replace(page, as_perfetto(events, title).encode())
     out.print(as_table(events, title))
     out.print(sums(events))
     out.print(f"{len(events)} instructions; {page} opens in ui.perfetto.dev")

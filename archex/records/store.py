@@ -7,25 +7,20 @@ order the rows were written. A file that does not read is named.
 from __future__ import annotations
 
 import io
-import os
 import time
 import uuid
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from archex.base.errors import ABSENT, Problem, RequestError
 from archex.records import schema
+from archex.records.files import replace
 
 if TYPE_CHECKING:
     import polars
 
 SHARD_ROWS = 1000
-
-
-class OutputError(Exception):
-    """Rows could not be written (a full or read-only disk): one line, ready to print."""
 
 
 def write_file(rows: Sequence[dict[str, Any]], path: Path, provenance: dict[str, str] | None = None) -> None:
@@ -36,23 +31,6 @@ def write_file(rows: Sequence[dict[str, Any]], path: Path, provenance: dict[str,
     content = io.BytesIO()  # in memory first: polars' own words for a full disk name neither the disk nor the file
     frame.write_parquet(content, metadata=dict(provenance or {}))
     replace(path, content.getbuffer())
-
-
-def replace(path: Path, content: bytes | memoryview) -> None:
-    """Put `content` at `path`, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or str(error).splitlines()[0]}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 class Dataset:
@@ -132,24 +110,3 @@ def _conform(frame: polars.DataFrame) -> polars.DataFrame:
         for name, type_ in schema.polars_schema().items()
     ]
     return frame.select(columns)
-
-
-def check_writable(path: Path) -> Problem | None:
-    """Whether a file at `path` (or in it, for a folder) could be written; leaves nothing behind."""
-    is_file = path.suffix == ".parquet"
-    if is_file and path.is_dir():
-        return Problem("output", str(path), "is a folder; a name that ends in .parquet is one file")
-    if not is_file and path.exists() and not path.is_dir():
-        return Problem("output", str(path), "is a file; expected a folder, or a name that ends in .parquet")
-    nearest = path.parent if is_file else path
-    while not nearest.exists():
-        nearest = nearest.parent
-    if not nearest.is_dir():
-        return Problem("output", str(path), f"cannot be written: {nearest} is no folder")
-    probe = nearest / f".archex-{uuid.uuid4().hex[:8]}.tmp"
-    try:
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        return Problem("output", str(path), f"cannot be written: {nearest}: {error.strerror}")
-    return None

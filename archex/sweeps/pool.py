@@ -12,18 +12,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
+from archex.sweeps.jobs import resolve as resolve
+
 Task = TypeVar("Task")
-
-
-def resolve(name: str) -> Callable[..., Any]:
-    """The function at `package.module:function`."""
-    module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
 
 
 def cores() -> int:

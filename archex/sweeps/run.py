@@ -17,7 +17,7 @@ import attrs
 
 from archex.base.errors import RequestError
 from archex.base.names import content_hash
-from archex.records import provenance, schema, store
+from archex.records import files, provenance, schema, store
 from archex.sweeps import pool
 from archex.sweeps.plan import Design, Plan
 from archex.sweeps.work import Steps, Task, do, killed
@@ -47,7 +47,7 @@ class Result:
 def run(plan: Plan, steps: Steps, listener: Listener, command: Sequence[str]) -> Result:
     """Run what isn't there yet, write it, return everything. RequestError before anything runs; OutputError if a write fails."""
     path = plan.settings.output or _new_folder(plan)
-    if unwritable := store.check_writable(path):
+    if unwritable := files.check_writable(path):
         raise RequestError([unwritable])
     tasks, notes = _tasks(plan, steps)
     rows = _earlier(path, plan.settings.retry, {_key(task.identity) for task in tasks})

@@ -19,21 +19,11 @@ import attrs
 from archex.base.errors import ArchexError, RequestError, UnsupportedError
 from archex.base.options import Options
 from archex.records import schema
-from archex.sweeps.pool import resolve
+from archex.sweeps.jobs import Steps as Steps
+from archex.sweeps.jobs import resolve
 
 _KEPT = 8
 _devices: OrderedDict[tuple[Steps, str], Any] = OrderedDict()
-
-
-@attrs.frozen
-class Steps:
-    """The steps of the path that a row takes, each a function of the one before."""
-
-    describe: str = "archex.sweeps.work:describe"  # config, overridden keys, choices -> spec
-    assemble: str = "archex.assembly:assemble"  # spec -> device
-    read_folder: str = "archex.suite.launch:read_folder"  # folder, globs -> {id: launch}
-    simulate: str = "archex.simulate:simulate"  # device, launch, options -> columns
-    trace: str = "archex.tracing:trace"  # device, launch, options, wave -> events
 
 
 @attrs.frozen

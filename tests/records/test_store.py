@@ -9,7 +9,7 @@ from typing import Any
 import polars
 import pytest
 from archex.base.errors import RequestError
-from archex.records import schema, store
+from archex.records import files, schema, store
 
 
 def a_row(**values: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, hard))
     try:
-        with pytest.raises(store.OutputError) as caught:
+        with pytest.raises(files.OutputError) as caught:
             store.write_file([a_row(cycles=2)], path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
