@@ -28,11 +28,17 @@ RUNS = Path("results/runs")
 class Listener(Protocol):
     """Who is told how a run goes."""
 
-    def start(self, total: int, kept: int) -> None:
-        """`total` rows will come, `kept` of them from an earlier run."""
+    def start(self, total_rows: int | None, total_designs: int | None, kept: int, workers: int) -> None:
+        """So many rows of so many designs will come (None: nobody knows yet), `kept` of them from an earlier run."""
 
     def row(self, row: Mapping[str, Any]) -> None:
         """A row is finished."""
+
+    def design(self, label: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """All rows of a design are there; `label` is its device and overrides."""
+
+    def note(self, text: str) -> None:
+        """Something that a person should know."""
 
 
 @attrs.frozen
@@ -51,11 +57,12 @@ def run(plan: Plan, steps: Steps, listener: Listener, command: Sequence[str]) ->
         raise RequestError([unwritable])
     tasks, notes = _tasks(plan, steps)
     rows = _earlier(path, plan.settings.retry, {_key(task.identity) for task in tasks})
-    listener.start(len(tasks), len(rows))
+    workers = plan.settings.workers or _processes()
+    listener.start(len(tasks), len(plan.designs), len(rows), workers)
     to_do = [task for task in tasks if _key(task.identity) not in rows]
     writer = _Writer(path, provenance.of_run(list(command)))
     try:
-        for index, row in _work(to_do, plan.settings.workers or _processes()):
+        for index, row in _work(to_do, workers):
             rows[_key(row)] = row
             writer.take(index, row)
             listener.row(row)
