@@ -10,6 +10,7 @@ import attrs
 
 from archex.lowering.facts import Facts, Named, words
 from archex.programs.ir import Immediate, Operation, Register, Special
+from archex.programs.liveness import kept, members
 from archex.programs.types import BITS
 
 
@@ -123,15 +124,14 @@ def form(facts: Facts, index: int) -> Form:
         return operand
 
     items: list[Item] = []
-    for operation in function.blocks[index].operations:
+    block = function.blocks[index]
+    for operation, old in zip(block.operations, kept(block, sum(1 << register for register in facts.live_out[index])), strict=True):
         if any(register is not None and register.id in facts.named for register in operation.dst):
             continue
         item = Item(operation.op, attributes(operation), [ref(source) for source in operation.src], [], operation)
         if operation.guard is not None:
             item.guard = look(operation.guard.id)
-            item.carried = [
-                look(register.id) for register in operation.dst if register is not None and _holds(facts, index, register.id, current)
-            ]
+            item.carried = [look(register) for register in members(old) if _holds(facts, index, register, current)]
         for written in operation.dst:
             if written is None:
                 item.results.append(None)

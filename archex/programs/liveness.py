@@ -7,6 +7,7 @@ number of 32-bit registers live at once (predicates apart).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import attrs
 
@@ -25,18 +26,11 @@ class Liveness:
 
 
 def read_mask(operation: Operation) -> int:
-    """The registers an operation needs, with the old values of guarded results."""
+    """The registers an operation reads, old values that it names included."""
     mask = 0
-    for source in operation.src:
+    for source in (*operation.src, *operation.tied, operation.guard):
         if type(source) is Register:
             mask |= 1 << source.id
-    if operation.guard is not None:
-        mask |= 1 << operation.guard.id
-        if not operation.tied:
-            mask |= write_mask(operation)
-    for tied in operation.tied:
-        if type(tied) is Register:
-            mask |= 1 << tied.id
     return mask
 
 
@@ -48,18 +42,57 @@ def write_mask(operation: Operation) -> int:
     return mask
 
 
-def _block_masks(block: Block) -> tuple[int, int]:
-    needed = written = 0
+#: Where a register's value is needed: in every lane, or in those that a predicate enables: (its register, negated).
+_Lanes = tuple[int, bool]
+_ALL = (-1, False)
+
+
+def _steps(block: Block, end: int) -> Iterator[tuple[Operation, int, int]]:
+    """Operations from last to first, each with the registers live behind it and those of its results whose old values it must keep.
+
+    A guarded write keeps the old value in the other lanes. Nobody needs that when all who read the result do so under the same guard,
+    or when a write under the opposite guard follows before anyone reads: the two ways of a branch become such pairs and such chains, and
+    their registers would otherwise live from the program's start. The last one yielded is a `nop` that stands for the block's begin.
+    """
+    need: dict[int, _Lanes] = {}  # of the live registers, those that are not needed in all lanes
+    alive = end
     for operation in reversed(block.operations):
-        if operation.op == "phi":
-            defined = write_mask(operation)
-            needed &= ~defined
-            written |= defined
-            continue
-        defined = write_mask(operation)
-        needed = needed & ~defined | read_mask(operation)
-        written |= defined
-    return needed, written
+        written, guard = write_mask(operation), operation.guard
+        if operation.op == "phi" or guard is None or operation.tied:
+            yield operation, alive, 0
+            alive &= ~written
+            lanes = _ALL
+        else:
+            lanes = (guard.id, operation.guard_negated)
+            old = sum(1 << register for register in members(written & alive) if need.get(register) != lanes)
+            yield operation, alive, old
+            alive &= ~(written & ~old)
+            for register in members(old):
+                if register not in need:
+                    need[register] = (guard.id, not operation.guard_negated)
+        if need:
+            # Under another value of the predicate nothing is known of the lanes.
+            need = {register: where for register, where in need.items() if alive >> register & 1 and not written >> where[0] & 1}
+        read = read_mask(operation) if operation.op != "phi" else 0
+        for register in members(read):
+            here = lanes if guard is None or register != guard.id else _ALL
+            if not alive >> register & 1:
+                if here != _ALL:
+                    need[register] = here
+            elif need.get(register, _ALL) != here:
+                need.pop(register, None)
+        alive |= read
+    yield Operation("nop"), alive, 0
+
+
+def _block_masks(block: Block) -> tuple[int, int]:
+    """Registers needed where the block begins whatever follows, and those whose values before it nothing behind it sees."""
+    written = 0
+    for operation in block.operations:
+        written |= write_mask(operation)
+    *_, (_, needed, _) = _steps(block, 0)
+    *_, (_, through, _) = _steps(block, written)
+    return needed, written & ~through
 
 
 def live(function: Function) -> Liveness:
@@ -95,12 +128,12 @@ def live(function: Function) -> Liveness:
 
 def backwards(block: Block, end: int) -> Iterator[tuple[Operation, int]]:
     """Operations from last to first, each with the registers live behind it."""
-    alive = end
-    for operation in reversed(block.operations):
-        yield operation, alive
-        alive &= ~write_mask(operation)
-        if operation.op != "phi":
-            alive |= read_mask(operation)
+    yield from ((operation, alive) for operation, alive, _ in islice(_steps(block, end), len(block.operations)))
+
+
+def kept(block: Block, end: int) -> list[int]:
+    """For each operation, those of its results whose old values it keeps because somebody needs them."""
+    return [old for _, _, old in islice(_steps(block, end), len(block.operations))][::-1]
 
 
 def members(mask: int) -> Iterator[int]:
