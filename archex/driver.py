@@ -19,6 +19,8 @@ from archex.sampling import Sample
 
 #: Looks over a planned run.
 LOOKS = 96
+#: Wave-instructions between two looks where nobody needs them: between looks no interrupt from the keyboard is heard.
+HEARD = 4_000_000
 
 
 class Driver:
@@ -35,12 +37,12 @@ class Driver:
         """Wave-instructions issued so far."""
         return self.engine.counters()["wave_instructions"]
 
-    def run(self, expected: float, stop: int = 0, look: Callable[[], None] | None = None) -> bool:
+    def run(self, expected: float = 0.0, stop: int = 0, look: Callable[[], None] | None = None) -> bool:
         """Run to the end, or until `stop` wave-instructions (0: the end); True at the end.
 
-        `expected` wave-instructions space the looks; `look()` is called at each.
+        `expected` wave-instructions space the looks (0: nobody needs any); `look()` is called at each.
         """
-        step = max(1, int((stop or expected) / LOOKS))
+        step = max(1, int((stop or expected) / LOOKS)) if stop or expected else HEARD
         target = self.instructions + step
         while True:
             code = self.engine.run(stop_instructions=target)

@@ -28,11 +28,15 @@ def last_generation(driver: Driver, instructions: float, device: Device) -> floa
 def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: Outcome, device: Device, tail: int) -> None:
     """Run what the plan says and give the rest its time, but for the `tail` last workgroups."""
     engine = driver.engine
+    if plan.kind == "whole":
+        driver.run()
+        outcome.finish(engine.cycles(), engine.counters(), driver.instructions, driver.instructions, 0.0)
+        return
     expected = work.mean * len(plan.order)
     generation = outcome.resident * work.mean
     first = plan.skipped_after * work.mean
     begin = max(sampling.CALM * generation, (1.0 - sampling.LATER) * first)  # of the steady stretch
-    settled = plan.kind == "whole"
+    settled = False
 
     def settle() -> None:
         # A long launch runs most of its life with full caches, dirty in the share of its stores.
@@ -44,11 +48,8 @@ def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: O
             before = sampling.nearest(driver.samples, done - min(0.7 * done, generation))
             _fill(engine, device, before, counters, work, outcome.launch, begin)
 
-    ended = driver.run(expected, plan.stop, settle)
+    driver.run(expected, plan.stop, settle)
     done = driver.instructions
-    if ended and plan.kind == "whole":
-        outcome.finish(engine.cycles(), engine.counters(), done, done, 0.0)
-        return
     if plan.kind == "cut":
         stretch = sampling.steady(driver.samples, begin, first - 0.2 * generation, generation)
     else:

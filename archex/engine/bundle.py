@@ -1,13 +1,15 @@
 """A named tuple of arrays as one pointer in compiled code, its arrays as plain grids of words.
 
-In: a NamedTuple of contiguous arrays. Out: an object that compiled functions take as an argument of one machine word and read by
-field name, as if it were the tuple; a field `a` allows `a[i]`, `a[i, j]`, rows and `a.shape`, indices not negative. Tuples of
-dozens of arrays by value cost hundreds of words a call, and Python's negative indices a comparison an access; both make
-compilation slow. Interpreted, it is the tuple. With NUMBA_BOUNDSCHECK=1 the fields are ordinary, checked arrays.
+In: a NamedTuple of contiguous arrays, compiled functions, tuples of such functions, other bundles. Out: an object that compiled functions
+take as an argument of one machine word and read by field name, as if it were the tuple; an array `a` allows `a[i]`, `a[i, j]`, rows and
+`a.shape`, indices not negative; a function is called. Tuples of dozens of arrays by value cost hundreds of words a call, and Python's
+negative indices a comparison an access; both make compilation slow. Interpreted, it is the tuple. With NUMBA_BOUNDSCHECK=1 the arrays
+are ordinary, checked ones.
 """
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 from typing import Any
@@ -19,6 +21,7 @@ from archex.base.jit import COMPILED
 CHECKED = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
 
 if COMPILED:
+    import numba
     from llvmlite import ir
     from numba import types
     from numba.core import cgutils
@@ -183,25 +186,47 @@ if COMPILED:
             parts[k] = loaded
         return parts._getvalue()
 
+    class Function:
+        """A compiled function as others call it: by the address of its machine code, looked up once."""
+
+        def __init__(self, compiled: Any, form: Any) -> None:
+            result = compiled.get_compile_result(form)
+            self.compiled, self.kind = compiled, types.FunctionType(form)  # it lives as long as this
+            self.words = [0, id(compiled), result.library.get_pointer_to_function(result.fndesc.llvm_func_name)]
+
+    def _words(field: Any) -> tuple[Any, list[int]]:
+        """(numba type, or data type and dimensions of an array; the words) of a field."""
+        if isinstance(field, Bundle):
+            return field.kind, [field.address]
+        if isinstance(field, Function):
+            return field.kind, field.words
+        if isinstance(field, tuple):
+            return types.UniTuple(field[0].kind, len(field)), [word for function in field for word in function.words]
+        if not field.flags.c_contiguous:
+            raise ValueError("arrays of a bundle lie in one piece")
+        address, form = field.ctypes.data, (field.dtype, field.ndim)
+        return form, [0, 0, field.size, field.itemsize, address, *field.shape, *field.strides] if CHECKED else [address, *field.shape]
+
+    @functools.cache
+    def _kind(name: Any, forms: tuple[Any, ...]) -> BundleType:
+        """The type of a tuple of class `name`; what holds arrays only never changes."""
+        kinds = [_array(*form) if isinstance(form, tuple) else form for form in forms]
+        return BundleType(types.NamedTuple(kinds, name), all(isinstance(form, tuple) for form in forms))
+
+    def _array(dtype: Any, ndim: int) -> Any:
+        """The numba type of an array in a bundle."""
+        element = numba.from_dtype(dtype)
+        return types.Array(element, ndim, "C") if CHECKED else GridType(element, ndim)
+
     class Bundle:
-        """The words of a NamedTuple of arrays, kept with the arrays themselves."""
+        """The words of a NamedTuple, kept with its fields themselves."""
 
-        def __init__(self, arrays: Any) -> None:
-            import numba
-
-            self.arrays = arrays
-            words: list[int] = []
-            kinds = []
-            for array in arrays:
-                if not array.flags.c_contiguous:
-                    raise ValueError("arrays of a bundle lie in one piece")
-                kinds.append(numba.typeof(array) if CHECKED else GridType(numba.from_dtype(array.dtype), array.ndim))
-                if CHECKED:
-                    words += [0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides]
-                else:
-                    words += [array.ctypes.data, *array.shape]
-            self.kind = BundleType(types.NamedTuple(kinds, type(arrays)), True)
-            self.words = np.array(words, np.int64)
+        def __init__(self, fields: Any) -> None:
+            self.fields = fields
+            forms, words = zip(*map(_words, fields), strict=True)
+            name: Any = type(fields)
+            self.kind = _kind(name, forms)
+            self.words = np.array([word for some in words for word in some], np.int64)
             self.address = self.words.ctypes.data
 
     @typeof_impl.register(Bundle)
@@ -215,30 +240,23 @@ if COMPILED:
         context.pyapi.decref(address)
         return NativeValue(context.builder.bitcast(pointer, ir.IntType(8).as_pointer()))
 
-    @intrinsic
-    def in_frame(typing_context: Any, fields: Any) -> Any:
-        """A bundle of any NamedTuple's fields that lives as long as the calling function runs."""
-        kind = BundleType(fields, False)
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            place = cgutils.alloca_once_value(builder, arguments[0])
-            return builder.bitcast(place, ir.IntType(8).as_pointer())
-
-        return kind(fields), generate
-
-    def bundle(arrays: Any) -> Any:
+    def bundle(fields: Any) -> Any:
         """The tuple as compiled code takes it."""
-        return Bundle(arrays)
+        return Bundle(fields)
+
+    def function(compiled: Any, form: Any) -> Any:
+        """A function compiled with the signature `form`, as a field of a bundle."""
+        return Function(compiled, form)
 
 else:
 
-    def in_frame(fields: Any) -> Any:
+    def bundle(fields: Any) -> Any:
         """The tuple itself."""
         return fields
 
-    def bundle(arrays: Any) -> Any:
-        """The tuple itself."""
-        return arrays
+    def function(compiled: Any, form: Any) -> Any:
+        """The function itself."""
+        return compiled
 
     def segment(grid: Any, start: int, length: int) -> Any:
         """Part of a one-dimensional array, for a policy."""

@@ -1,6 +1,6 @@
 """The main loop: the dispatcher and the compute units, a few cycles at a time.
 
-In: everything as tuples of arrays, and the policies. Out: a return code; all else is in the state. Compute units advance one
+In: everything of a launch, as tuples of arrays and of functions. Out: a return code; all else is in the state. Compute units advance one
 after the other by a quantum of cycles, each event by event, so that its state stays in the host's caches.
 """
 
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.bundle import in_frame
 from archex.engine.dispatch import dispatch, resume_starved
 from archex.engine.issue import turn
 from archex.engine.state import (
@@ -75,6 +74,18 @@ class Trace(NamedTuple):
     cursor: Any
 
 
+class Whole(NamedTuple):
+    """Everything of a launch: constants, what changes, traces, policies, steps."""
+
+    core: Any
+    paths: Any
+    state: Any
+    memory: Any
+    trace: Any
+    functions: Any
+    calls: Any
+
+
 @jit
 def advance_unit(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, end: int) -> int:
     """Run a compute unit until `end`; a return code."""
@@ -95,16 +106,10 @@ def advance_unit(core: Any, paths: Any, functions: Any, calls: Any, state: Any, 
 
 
 @jit
-def run_core(
-    core: Any, paths: Any, state: Any, memory: Any, trace: Any, pick_wave: Any, note_wave: Any, coalesce: Any, access_cycles: Any,
-    map_address: Any, place_workgroup: Any, set_index: Any, pick_victim: Any, note_set: Any, write_line: Any, read_line: Any,
-    global_access: Any, local_access: Any, aside: Any,
-) -> int:  # fmt: skip
+def run_core(whole: Any) -> int:
     """Go on until something is needed, a stop condition holds or the launch is over."""
-    functions = in_frame(
-        Functions(pick_wave, note_wave, coalesce, access_cycles, map_address, place_workgroup, set_index, pick_victim, note_set)
-    )
-    calls = in_frame(Calls(global_access, local_access, aside, in_frame(Links(write_line, read_line))))
+    core, paths, state, memory, trace = whole.core, whole.paths, whole.state, whole.memory, whole.trace
+    functions, calls = whole.functions, whole.calls
     scalars = state.scalars
     units = state.units.shape[0]
     if scalars[STARVED] > 0:

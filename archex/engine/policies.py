@@ -10,6 +10,7 @@ number: add 1 and treat what carries an older number as empty.
 from __future__ import annotations
 
 import dis
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -121,6 +122,7 @@ class PolicyError(ArchexError):
         self.kind, self.name, self.rule = kind, name, rule
 
 
+@functools.cache
 def signature(kind: str) -> Any:
     """The numba signature of a policy kind."""
     from numba import types
@@ -137,13 +139,6 @@ def signature(kind: str) -> Any:
         "PlaceView": types.NamedTuple((ints, ints, ints, i64, i64, i64), PlaceView),
     }
     return i64(*(named[kind_of] for _, kind_of in ARGUMENTS[kind]))
-
-
-def function_type(kind: str) -> Any:
-    """The numba type of a compiled policy of this kind as an argument."""
-    from numba import types
-
-    return types.FunctionType(signature(kind))
 
 
 _compiled: dict[tuple[str, Any], Any] = {}
@@ -165,8 +160,9 @@ def compile_policy(function: Callable[..., int], kind: str) -> Any:
     if key not in _compiled:
         import numba
 
+        options: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
         try:
-            result = numba.njit(signature(kind), error_model="numpy")(plain)
+            result = numba.njit(signature(kind), **options)(plain)
         except numba.core.errors.NumbaError as error:
             said = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("Failed in ")]
             first = said[0] if said else type(error).__name__

@@ -12,23 +12,17 @@ driver must supply next. A driver's loop is:
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from archex.base import layout as lay
-from archex.base.jit import COMPILED, jit, uncollected
-from archex.engine import bundle as bundles
 from archex.engine import tables as tab
 from archex.engine.allocate import allocate, allocate_memory, level_cells
-from archex.engine.aside import aside, has_asides, never
-from archex.engine.bundle import bundle
-from archex.engine.core import Functions, Links, Trace, run_core
-from archex.engine.global_memory import global_access
-from archex.engine.local_memory import local_access
-from archex.engine.memory_path import read_line, write_line
-from archex.engine.policies import ARGUMENTS, RESULTS, Policies, PolicyError, function_type, functions_of, name_of, raised_by
+from archex.engine.aside import has_asides
+from archex.engine.core import Trace
+from archex.engine.entry import entered
+from archex.engine.policies import ARGUMENTS, RESULTS, Policies, PolicyError, functions_of, name_of, raised_by
 from archex.engine.prepare import prepare
 from archex.engine.servers import BACKLOG, LAST
 from archex.engine.state import (
@@ -66,41 +60,6 @@ from archex.engine.state import (
     Memory,
 )
 
-_SINGLE = ("pick_wave", "note_wave", "coalesce", "access_cycles", "map_address", "place_workgroup")
-_PER_LEVEL = ("set_index", "pick_victim", "note_set")
-
-
-@functools.cache
-@uncollected()
-def compiled_core(core: Any, paths: Any, state: Any, memory: Any, trace: Any, levels: int) -> tuple[Any, ...]:
-    """The main loop and the steps compiled apart from it, once for a number of cache levels (or as they are).
-
-    The last step comes as a function of whether the program has it at all, and is compiled only then.
-    """
-    if not COMPILED:
-        return run_core, (write_line, read_line, global_access, local_access), lambda wanted: aside
-    from numba import types
-
-    i64, f64 = types.int64, types.float64
-    pair = types.UniTuple(i64, 2)
-    singles = [function_type(kind) for kind in _SINGLE]
-    per_level = [types.UniTuple(function_type(kind), levels) for kind in _PER_LEVEL]
-    functions = bundles.BundleType(types.NamedTuple([*singles, *per_level], Functions), False)
-
-    def apart(function: Any, kind: Any) -> tuple[Any, Any]:
-        return jit(function.py_func, signature=kind, _nrt=False, no_cpython_wrapper=True), types.FunctionType(kind)
-
-    write, write_type = apart(write_line, f64(paths, functions, memory, i64, i64, i64, i64, i64, f64))
-    read, read_type = apart(read_line, f64(paths, functions, write_type, memory, i64, i64, i64, f64, f64, i64))
-    links = bundles.BundleType(types.NamedTuple([write_type, read_type], Links), False)
-    far, far_type = apart(global_access, pair(core, paths, functions, links, state, memory, trace, *[i64] * 8))
-    near, near_type = apart(local_access, pair(core, functions, state, memory, trace, *[i64] * 8))
-    beside_kind = pair(core, paths, functions, links, state, memory, trace, *[i64] * 5)
-    beside_type = types.FunctionType(beside_kind)
-    beside = functools.cache(lambda wanted: apart(aside if wanted else never, beside_kind)[0])
-    kinds = (core, paths, state, memory, trace, *singles, *per_level, write_type, read_type, far_type, near_type, beside_type)
-    return jit(run_core.py_func, signature=i64(*kinds), _nrt=False, no_cfunc_wrapper=True), (write, read, far, near), beside
-
 
 class Engine:
     """One launch on one device. All state is in `state` and `memory`."""
@@ -121,10 +80,7 @@ class Engine:
         self.state = allocate(self.core, sizes, policies, self.slots, log)
         self.memory = allocate_memory(self.paths, sizes, policies, self.state, caches)
         self._used = np.zeros(self.slots, bool)
-        self._bundles = [bundle(part) for part in (self.core, self.paths, self.state, self.memory, self.trace)]
-        kinds = (getattr(part, "kind", None) for part in self._bundles)
-        self._core, steps, beside = compiled_core(*kinds, len(tables.levels))
-        self._steps = (*steps, beside(has_asides(program.code)))
+        self._run = entered(self.core, self.paths, self.state, self.memory, self.trace, policies, has_asides(program.code))
 
     @property
     def now(self) -> int:
@@ -152,12 +108,7 @@ class Engine:
         scalars[STOP_INSTRUCTIONS], scalars[STOP_WORKGROUPS] = stop_instructions, stop_workgroups
         p = self.policies
         try:
-            code = int(
-                self._core(
-                    *self._bundles, p.pick_wave, p.note_wave, p.coalesce, p.access_cycles, p.map_address, p.place_workgroup,
-                    p.set_index, p.pick_victim, p.note_set, *self._steps,
-                )
-            )  # fmt: skip
+            code = int(self._run())
         except Exception as error:
             if culprit := raised_by(p, error):
                 said = f"{type(error).__name__}: {error}".rstrip(": ")

@@ -1,0 +1,79 @@
+"""The way into compiled code: the main loop, the steps compiled apart from it, a device's policies by their addresses.
+
+In: the tuples of a launch, its policies, whether its code has steps aside. Out: a function of no arguments that goes on with the launch.
+numba's own way in would find the types of all arguments and the addresses of all policies anew, a millisecond a call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from archex.base.jit import COMPILED, jit, uncollected
+from archex.engine.aside import aside, never
+from archex.engine.bundle import bundle, function
+from archex.engine.core import Calls, Functions, Links, Trace, Whole, run_core
+from archex.engine.global_memory import global_access
+from archex.engine.local_memory import local_access
+from archex.engine.memory_path import read_line, write_line
+from archex.engine.policies import Policies, signature
+from archex.engine.state import Core, Memory, Paths, State
+
+
+def entered(core: Core, paths: Paths, state: State, memory: Memory, trace: Trace, policies: Policies, asides: bool) -> Callable[[], int]:
+    """The main loop over this launch, to be called as often as it returns. `asides`: its code has instructions for `aside`."""
+    parts = [bundle(part) for part in (core, paths, state, memory, trace)]
+    functions = _functions(*(getattr(policies, kind) for kind in Functions._fields))
+    calls = _steps(*(getattr(part, "kind", None) for part in (*parts, functions)))(asides)
+    whole = bundle(Whole._make((*parts, functions, calls)))
+    return functools.partial(_main_loop(getattr(whole, "kind", None)), whole)
+
+
+@functools.cache
+def _functions(*policies: Any) -> Any:
+    """A device's policies as the core calls them."""
+    found = []
+    for kind, given in zip(Functions._fields, policies, strict=True):
+        form = signature(kind) if COMPILED else None
+        found.append(tuple(function(one, form) for one in given) if isinstance(given, tuple) else function(given, form))
+    return bundle(Functions(*found))
+
+
+@functools.cache
+@uncollected()
+def _main_loop(whole: Any) -> Any:
+    """The main loop for a launch of this type, past numba's dispatcher."""
+    if not COMPILED:
+        return run_core
+    from numba import types
+
+    made = jit(run_core.py_func, signature=types.int64(whole), _nrt=False, no_cfunc_wrapper=True)
+    (result,) = made.overloads.values()
+    return result.entry_point
+
+
+@functools.cache
+@uncollected()
+def _steps(core: Any, paths: Any, state: Any, memory: Any, trace: Any, functions: Any) -> Any:
+    """The steps compiled apart from the main loop for tuples of these types (or as they are).
+
+    As a function of whether the program has asides at all: that step is compiled only then.
+    """
+    if not COMPILED:
+        return lambda asides: Calls(global_access, local_access, aside, Links(write_line, read_line))
+    from numba import types
+
+    i64, f64 = types.int64, types.float64
+    pair = types.UniTuple(i64, 2)
+
+    def apart(step: Any, form: Any) -> Any:
+        return function(jit(step.py_func, signature=form, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True), form)
+
+    write = apart(write_line, f64(paths, functions, memory, i64, i64, i64, i64, i64, f64))
+    read = apart(read_line, f64(paths, functions, write.kind, memory, i64, i64, i64, f64, f64, i64))
+    links = bundle(Links(write, read))
+    far = apart(global_access, pair(core, paths, functions, links.kind, state, memory, trace, *[i64] * 8))
+    near = apart(local_access, pair(core, functions, state, memory, trace, *[i64] * 8))
+    form = pair(core, paths, functions, links.kind, state, memory, trace, *[i64] * 5)
+    return functools.cache(lambda asides: bundle(Calls(far, near, apart(aside if asides else never, form), links)))
