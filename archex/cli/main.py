@@ -1,6 +1,7 @@
 """The command `archex`: one verb, then its arguments.
 
-In: the command line. Out: an exit code: 0 all rows ok or unsupported, 1 a row failed or a stated bound was passed, 2 the request is wrong
+In: the command line. Out: an exit code: 0 all rows ok or unsupported, 1 a row failed, or a run ended early and its rows are kept, or a
+stated bound was passed, 2 the request is wrong
 and nothing was written. Verbs are imported when called, so that `archex --help` is quick.
 """
 
@@ -76,7 +77,7 @@ def _dispatch(given: list[str]) -> int:
         return 2
     except OutputError as error:
         print(f"archex: {error}", file=sys.stderr)
-        return 2
+        return 1 if error.kept else 2
 
 
 def usage() -> str:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
 
 from archex.cli.progress import Reporter
+from archex.reports import sweep
 from archex.reports.launches import failures, launches, summary
 from archex.reports.text import console
 from archex.sweeps import flags
+from archex.sweeps.adapt import Adapted
 from archex.sweeps.plan import plan
 from archex.sweeps.run import Result, run
 from archex.sweeps.work import Steps
+
+#: Rows of a run up to which each has its line at the end.
+SMALL = 60
 
 
 def main(arguments: Sequence[str], steps: Steps | None = None) -> int:
@@ -21,20 +28,30 @@ def main(arguments: Sequence[str], steps: Steps | None = None) -> int:
         return 0
     result = execute(asked, steps or Steps(), ["archex", "run", *arguments])
     out = console()
-    out.print(launches(result.rows))
-    for line in (*failures(result.rows), *result.notes):
-        out.print(line)
-    out.print(f"{summary(result.rows)}, in {result.path}")
+    for part in closing(result):
+        out.print(part)
     return failed(result)
+
+
+def closing(result: Result) -> Iterator[RenderableType]:
+    """What is said at the end: a table of all rows of a small run, of a large one what stands out."""
+    if sum(result.counts.values()) <= SMALL:
+        rows = result.frame().to_dicts()
+        yield launches(rows)
+        yield from failures(rows)
+    else:
+        yield from sweep.overview(result.frame())
+    yield from result.notes
+    yield f"{summary(result.counts)}, in {result.path}"
 
 
 def execute(asked: flags.Flags, steps: Steps, command: Sequence[str]) -> Result:
     """Plan and run, telling how it goes."""
-    planned = plan(asked.overrides, asked.multirun, steps, asked.folders)
+    planned = Adapted(plan(asked.overrides, asked.multirun, steps, asked.folders))
     with Reporter() as reporter:
         return run(planned, steps, reporter, command)
 
 
 def failed(result: Result) -> int:
     """The exit code of a run."""
-    return int(any(row["status"] in ("error", "killed") for row in result.rows))
+    return int(result.failed)

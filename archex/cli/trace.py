@@ -16,8 +16,8 @@ from archex.records import files
 from archex.reports.text import console
 from archex.reports.timeline import as_perfetto, as_table, sums
 from archex.sweeps import flags
+from archex.sweeps.jobs import resolve
 from archex.sweeps.plan import plan
-from archex.sweeps.pool import resolve
 from archex.sweeps.quoting import quote
 from archex.sweeps.work import Steps, device
 

@@ -66,7 +66,7 @@ def _rows(keys: dict[str, str], rest: list[str], folder: Path, steps: Steps) -> 
         raise RequestError(problems)
     result = execute(asked, steps, ["archex", "validate", *rest, f"reference={folder}"])
     console().print(f"rows in {result.path}")
-    return result.rows, failed(result)
+    return result.frame().to_dicts(), failed(result)
 
 
 def _bound(text: str | None) -> float | None:

@@ -15,7 +15,11 @@ from archex.base.errors import Problem
 
 
 class OutputError(Exception):
-    """Rows could not be written (a full or read-only disk, a folder gone): one line, ready to print."""
+    """Rows could not be written (a full or read-only disk, a folder gone): one line, ready to print. kept: others were, before."""
+
+    def __init__(self, said: str, kept: bool = False) -> None:
+        self.kept = kept
+        super().__init__(said)
 
     @classmethod
     def of(cls, path: Path, error: OSError) -> OutputError:

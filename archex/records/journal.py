@@ -32,15 +32,18 @@ class Journal:
             self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         except OSError as error:
             raise OutputError.of(self.path, error) from None
-        self._size = 0
+        self._size = self._head = 0
         try:
             self._write(_line({"journal": VERSION, "provenance": provenance}))
+            self._head = self._size
         except OutputError:
             self.remove()
             raise
 
     def append(self, rows: Sequence[dict[str, Any]]) -> None:
         """Keep rows."""
+        if os.fstat(self._file).st_nlink == 0:
+            raise OutputError(f"{self.path}: was deleted while it was being written")
         self._write(b"".join(_line({name: value for name, value in row.items() if value is not None}) for row in rows))
 
     def _write(self, content: bytes) -> None:
@@ -55,10 +58,12 @@ class Journal:
         self._size += written
 
     def close(self) -> None:
-        """Leave the file where it is."""
+        """Leave the file where it is, if it holds a row."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+            if self._size == self._head:
+                self.path.unlink(missing_ok=True)
 
     def remove(self) -> None:
         """The rows are elsewhere by now."""

@@ -15,6 +15,11 @@ _MOST = 1000
 _OTHERS = "other reasons"
 
 
+def kind_of(reason: str) -> str:
+    """What reasons that differ in numbers alone have in common."""
+    return _NUMBER.sub("N", reason)
+
+
 class Reasons:
     """Counts; the text of a kind is the reason itself as long as all its rows have the same one."""
 
@@ -24,7 +29,7 @@ class Reasons:
     def add(self, status: str, error: str | None, rows: int = 1) -> str | None:
         """Count `rows` more; the reason if none of its kind came before."""
         reason = f"{status}: {(error or 'no reason given').strip().partition(chr(10))[0]}"
-        kind = _NUMBER.sub("N", reason)
+        kind = kind_of(reason)
         if kind not in self._found and len(self._found) >= _MOST:
             kind = reason = _OTHERS
         known = self._found.get(kind)

@@ -1,112 +1,142 @@
-"""Rows on disk: one Parquet file, or a folder of them that can be resumed.
+"""Rows on disk, read and written whole.
 
-In: rows (`schema.row`). Out: files that are there whole or not at all (temporary name, then `os.replace`), and frames read back in the
-order the rows were written. A file that does not read is named.
+In: rows (`schema.row`), or the path of a Parquet file or of a run's folder. Out: a file, or a frame of rows in the order they were written.
+A folder is read as it stands, while a run writes it too: shards and journals together, one row a design and launch.
 """
 
 from __future__ import annotations
 
 import io
-import time
-import uuid
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from archex.base.errors import ABSENT, Problem, RequestError
-from archex.records import schema
+from archex.records import journal, schema
 from archex.records.files import replace
 
 if TYPE_CHECKING:
     import polars
 
 SHARD_ROWS = 1000
+#: What a row's result may be for it not to be worth another try.
+GOOD = ("ok", "unsupported")
 
 
-def write_file(rows: Sequence[dict[str, Any]], path: Path, provenance: dict[str, str] | None = None) -> None:
+def frame(rows: Sequence[dict[str, Any]]) -> polars.DataFrame:
+    """Rows as a frame."""
+    import polars
+
+    return polars.DataFrame(list(rows), schema=schema.polars_schema())
+
+
+def write_file(rows: Sequence[dict[str, Any]] | polars.DataFrame, path: Path, provenance: dict[str, str] | None = None) -> None:
     """All rows as one file; OutputError leaves neither it nor a temporary one behind (an older file stays as it was)."""
     import polars
 
-    frame = polars.DataFrame(list(rows), schema=schema.polars_schema())
     content = io.BytesIO()  # in memory first: polars' own words for a full disk name neither the disk nor the file
-    frame.write_parquet(content, metadata=dict(provenance or {}))
+    found = rows if isinstance(rows, polars.DataFrame) else frame(rows)
+    found.write_parquet(content, metadata=dict(provenance or {}))
     replace(path, content.getbuffer())
 
 
-class Dataset:
-    """A folder of shards with one writer. Rows come in any order and stand in that of their index.
-
-    A shard is written when it is full, and meanwhile every `patience` seconds under the same name, so that a killed run loses little.
-    """
-
-    def __init__(self, folder: Path, provenance: dict[str, str] | None = None, patience: float = 30.0) -> None:
-        self.folder = folder
-        self._provenance = provenance
-        self._patience = patience
-        self._first = len(shards(folder)) if folder.is_dir() else 0
-        self._rows: dict[int, dict[int, dict[str, Any]]] = {}  # shard -> index -> row
-        self._names: dict[int, str] = {}
-        self._changed: set[int] = set()
-        self._written = time.monotonic()
-
-    def put(self, index: int, row: dict[str, Any]) -> None:
-        """Take a row."""
-        shard = index // SHARD_ROWS
-        self._rows.setdefault(shard, {})[index] = row
-        self._changed.add(shard)
-        if len(self._rows[shard]) == SHARD_ROWS:
-            self._write(shard)
-            del self._rows[shard]
-        elif time.monotonic() - self._written > self._patience:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what has come since the last time."""
-        for shard in sorted(self._changed):
-            self._write(shard)
-        self._written = time.monotonic()
-
-    def _write(self, shard: int) -> None:
-        name = self._names.setdefault(shard, f"part-{self._first + shard:05d}-{uuid.uuid4().hex}.parquet")
-        rows = self._rows[shard]
-        write_file([rows[index] for index in sorted(rows)], self.folder / name, self._provenance)
-        self._changed.discard(shard)
-
-
 def shards(folder: Path) -> list[Path]:
-    """A dataset's files, in the order they were written."""
+    """A dataset's Parquet files, in the order they were written."""
     return sorted(folder.glob("*.parquet"))
 
 
-def read(path: Path) -> polars.DataFrame:
-    """A file or a dataset as one frame with every column of the schema. RequestError names each file that does not read."""
+def _say(note: str) -> None:
+    print(f"archex: {note}", file=sys.stderr)
+
+
+def read(path: Path, note: Callable[[str], None] = _say) -> polars.DataFrame:
+    """A file or a dataset as one frame with every column of the schema. In a dataset a file that does not read is noted and left out;
+    RequestError if nothing reads."""
     import polars
 
     if not path.exists():
         raise RequestError([Problem(str(path), ABSENT, "does not exist; expected a Parquet file or the folder of a run")])
-    files = shards(path) if path.is_dir() else [path]
-    if not files:
-        raise RequestError([Problem(str(path), ABSENT, "holds no rows (no *.parquet file)")])
-    frames, problems = [], []
+    if not path.is_dir():
+        try:
+            return _read(path)
+        except (OSError, ValueError) as error:
+            raise RequestError([Problem(str(path), ABSENT, _torn(error))]) from None
+    problems: list[Problem] = []
+    # Journals first: rows that become a shard meanwhile are read twice, not never.
+    fresh = _all(journal.journals(path), problems)
+    frames = [*_all(shards(path), problems), *fresh]
+    if not frames:
+        raise RequestError(problems or [Problem(str(path), ABSENT, "holds no rows (no *.parquet file)")])
+    for problem in problems:
+        note(f"{problem}; left out")
+    return latest(polars.concat(frames))
+
+
+def _all(files: Sequence[Path], problems: list[Problem]) -> list[polars.DataFrame]:
+    """Those that read; what is wrong with the others goes to `problems`."""
+    found = []
     for file in files:
         try:
-            frames.append(_conform(polars.read_parquet(file)))
-        except (polars.exceptions.PolarsError, OSError, ValueError) as error:
-            problems.append(Problem(str(file), ABSENT, f"is torn or no Parquet file of rows: {str(error).splitlines()[0]}"))
-    if problems:
-        raise RequestError(problems)
-    return polars.concat(frames)
+            found.append(_read(file))
+        except FileNotFoundError:
+            continue  # a journal whose rows have just gone into a shard
+        except (OSError, ValueError) as error:
+            problems.append(Problem(str(file), ABSENT, _torn(error)))
+    return found
 
 
-def _conform(frame: polars.DataFrame) -> polars.DataFrame:
+def torn(path: Path) -> str | None:
+    """What is wrong with a file of rows; None if it reads."""
+    try:
+        _read(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        return _torn(error)
+    return None
+
+
+def _torn(error: Exception) -> str:
+    return f"is torn or no file of rows: {str(error).splitlines()[0]}"
+
+
+def _read(file: Path) -> polars.DataFrame:
+    import polars
+
+    if file.suffix == ".jsonl":
+        return frame(journal.read(file))
+    try:
+        found = polars.read_parquet(file.read_bytes())
+    except polars.exceptions.PolarsError as error:
+        raise ValueError(str(error)) from None
+    return _conform(found)
+
+
+def latest(found: polars.DataFrame) -> polars.DataFrame:
+    """One row a point and launch: a result beats a failure, else the later stays. The order is kept."""
+    import polars
+
+    key = (polars.coalesce("point_id", polars.col("_at").cast(polars.String)), polars.col("launch"))
+    numbered = found.with_row_index("_at").with_columns(key[0].alias("_point"), polars.col("status").is_in(GOOD).alias("_good"))
+    if not numbered.select(polars.struct("_point", "launch").is_duplicated().any()).item():
+        return found
+    chosen = numbered.sort("_good", "_at").unique(["_point", "launch"], keep="last", maintain_order=True)
+    return chosen.sort("_at").drop("_at", "_point", "_good")
+
+
+def _conform(found: polars.DataFrame) -> polars.DataFrame:
     """An older file's rows in today's columns: new ones null, unknown ones dropped. ValueError if it holds no rows of ours."""
     import polars
 
-    missing = [name for name in ("launch", "device", "status") if name not in frame.columns]
+    missing = [name for name in ("launch", "device", "status") if name not in found.columns]
     if missing:
         raise ValueError(f"it lacks the columns {', '.join(missing)}")
     columns = [
-        (polars.col(name) if name in frame.columns else polars.lit(None)).cast(type_).alias(name)
+        (polars.col(name) if name in found.columns else polars.lit(None)).cast(type_).alias(name)
         for name, type_ in schema.polars_schema().items()
     ]
-    return frame.select(columns)
+    try:
+        return found.select(columns)
+    except polars.exceptions.PolarsError as error:
+        raise ValueError(str(error)) from None

@@ -17,7 +17,7 @@ from archex.base.options import Options
 from archex.sweeps import grammar
 from archex.sweeps.compose import Composer
 from archex.sweeps.grammar import Assignment
-from archex.sweeps.pool import resolve
+from archex.sweeps.jobs import resolve
 from archex.sweeps.settings import KEYS, Settings, Suite, split
 from archex.sweeps.work import Steps
 

@@ -12,10 +12,16 @@ import attrs
 
 from archex.base.errors import ABSENT, Problem, closest, unknown
 from archex.base.options import SAMPLING, VARIANTS, Options
+from archex.base.units import parse, show
 
 RETRY = ("none", "failed")
 _SUITE_KEYS = ("name", "folder", "path", "only", "variants")
-KEYS = ("suite", "sampling", "repeat", "seed", "output", "retry", "workers")
+#: What a run has only one of, so that it can't be swept.
+RUN_KEYS = ("output", "retry", "workers", "timeout", "worker_memory")
+KEYS = ("suite", "sampling", "repeat", "seed", *RUN_KEYS)
+#: Below this a worker has no room for the engine itself.
+_LEAST_MEMORY = 256 << 20
+_SECONDS = {"min": 60.0, "h": 3600.0}
 KERNELS = Path(__file__).resolve().parents[1] / "suite" / "kernels"
 
 
@@ -38,6 +44,8 @@ class Settings:
     output: Path | None = None
     retry: str = "none"
     workers: int | None = None
+    timeout: float | None = None  # seconds a row
+    worker_memory: int | None = None  # bytes a worker
 
 
 def split(config: dict[str, Any]) -> tuple[Settings | None, dict[str, Any], list[Problem]]:
@@ -58,6 +66,8 @@ def split(config: dict[str, Any]) -> tuple[Settings | None, dict[str, Any], list
         _path("output", config.get("output"), problems),
         _one_of("retry", config.get("retry") or "none", RETRY, problems),
         None if workers is None else _whole("workers", workers, 1, problems),
+        _timeout(config.get("timeout"), problems),
+        _memory(config.get("worker_memory"), problems),
     )
     return (None if unclear else settings), device, problems
 
@@ -105,3 +115,33 @@ def _whole(path: str, value: Any, low: int, problems: list[Problem]) -> int:
         problems.append(Problem(path, value, f"must be a whole number of at least {low}"))
         return low
     return value
+
+
+def _timeout(value: Any, problems: list[Problem]) -> float | None:
+    """Seconds; a plain number is of seconds, and minutes and hours have names too."""
+    if value is None:
+        return None
+    text = str(value).strip()
+    number, unit = text.rstrip("abcdefghijklmnopqrstuvwxyz"), text.lstrip("+-.0123456789eE ")
+    try:
+        found = float(number) * _SECONDS[unit] if unit in _SECONDS else float(parse(f"{text} s" if not unit else text, "s"))
+    except ValueError:
+        found = 0.0
+    if isinstance(value, bool) or not 0.0 < found < float("inf"):
+        problems.append(Problem("timeout", value, "must be a time above 0, such as 90 s or 5 min"))
+        return None
+    return found
+
+
+def _memory(value: Any, problems: list[Problem]) -> int | None:
+    if value is None:
+        return None
+    try:
+        found = int(parse(value, "B"))
+    except ValueError as error:
+        problems.append(Problem("worker_memory", value, str(error)))
+        return None
+    if found < _LEAST_MEMORY:
+        problems.append(Problem("worker_memory", value, f"must be at least {show(_LEAST_MEMORY, 'B')}: a worker needs that for itself"))
+        return None
+    return found

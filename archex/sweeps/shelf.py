@@ -17,6 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from archex.records.files import OutputError
+
 #: Things a process keeps unpickled.
 KEPT = 256
 _things: OrderedDict[str, Any] = OrderedDict()
@@ -42,8 +44,11 @@ class Shelf:
         file = self.path / key
         if not file.exists():
             temporary = file.with_name(f".{key}.{os.getpid()}")
-            temporary.write_bytes(content)
-            os.replace(temporary, file)
+            try:
+                temporary.write_bytes(content)
+                os.replace(temporary, file)
+            except OSError as error:
+                raise OutputError.of(self.path, error) from None
         return key
 
     def read(self, key: str) -> bytes:

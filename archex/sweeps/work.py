@@ -1,11 +1,12 @@
-"""One row: a launch on a design. Runs in a worker process.
+"""The rows of a job: launches on a design. Runs in a worker process.
 
-In: a `Task`. Out: a whole row, whatever happens: what a device lacks is `unsupported`, a wrong program `error`, an error of ours too, with
+In: a `Job`. Out: whole rows, whatever happens: what a device lacks is `unsupported`, a wrong program `error`, an error of ours too, with
 its place. The steps are named as `package.module:function`, so that a parent needs none of their imports.
 """
 
 from __future__ import annotations
 
+import gc
 import resource
 import sys
 import time
@@ -14,28 +15,15 @@ from collections import OrderedDict
 from functools import cache
 from typing import Any
 
-import attrs
-
 from archex.base.errors import ArchexError, RequestError, UnsupportedError
-from archex.base.options import Options
 from archex.records import schema
+from archex.sweeps.jobs import Job, RowTask, resolve
 from archex.sweeps.jobs import Steps as Steps
-from archex.sweeps.jobs import resolve
+from archex.sweeps.shelf import fetch
+from archex.sweeps.values import apply
 
 _KEPT = 8
 _devices: OrderedDict[tuple[Steps, str], Any] = OrderedDict()
-
-
-@attrs.frozen
-class Task:
-    """A launch on a design, with the columns that are known beforehand."""
-
-    identity: dict[str, Any]
-    config: dict[str, Any]
-    design: str  # key of the design: tasks of one design share its assembled device
-    launch: Any
-    options: Options
-    steps: Steps
 
 
 @cache
@@ -63,11 +51,20 @@ def device(steps: Steps, design: str, config: dict[str, Any]) -> Any:
     return _devices[key]
 
 
-def do(task: Task) -> dict[str, Any]:
-    """The row of a task."""
+def do(job: Job) -> list[tuple[int, dict[str, Any]]]:
+    """(seq, row) of each row of a job."""
+    return [(task.seq, _row(job, task)) for task in job.rows]
+
+
+def _row(job: Job, task: RowTask) -> dict[str, Any]:
     started = time.perf_counter()
     try:
-        found = resolve(task.steps.simulate)(device(task.steps, task.design, task.config), task.launch, task.options)
+        try:
+            found = _simulated(job, task)
+        except MemoryError:  # what is kept of earlier jobs may be what is in the way
+            _devices.clear()
+            gc.collect()
+            found = _simulated(job, task)
         outcome = {"status": "ok"} | found
     except UnsupportedError as error:
         outcome = {"status": "unsupported", "error": error.reason}
@@ -86,9 +83,10 @@ def do(task: Task) -> dict[str, Any]:
     return schema.row(task.identity | costs | known)
 
 
-def killed(task: Task, cause: str) -> dict[str, Any]:
-    """The row of a task whose process died."""
-    return schema.row(task.identity | {"status": "killed", "error": cause})
+def _simulated(job: Job, task: RowTask) -> dict[str, Any]:
+    assembled = device(job.steps, job.design, apply(fetch(job.base), job.values))
+    found: dict[str, Any] = resolve(job.steps.simulate)(assembled, fetch(task.launch), job.options)
+    return found
 
 
 def _bug(error: Exception) -> str:

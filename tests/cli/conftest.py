@@ -24,6 +24,8 @@ seed: 0
 output: null
 retry: none
 workers: null
+timeout: null
+worker_memory: null
 hydra: {run: {dir: .}, output_subdir: null}
 """
 SUITE = "{name: smoke, folder: smoke, path: null, only: '*', variants: best}"

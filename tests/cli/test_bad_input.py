@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -87,6 +85,7 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_launches_that_are_wrong(kernels: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("archex.programs.trace.TraceSource.__init__.__kwdefaults__", limited())
+    monkeypatch.setenv("ARCHEX_JIT", "0")  # which is too late to compile nothing, but keeps the rows in this process
     assert main(["run", "device=tiny", "suite.path=k", "output=rows.parquet", "workers=1"]) == 1
     rows = store.read(Path("rows.parquet")).to_dicts()
     assert {row["launch"]: (row["status"], row["error"]) for row in rows} == {
@@ -160,21 +159,6 @@ def test_requests_that_are_wrong(kernels: Path, override: str, said: str, capsys
     assert not others
     assert first.startswith(f"archex: {said}")
     assert sorted(path.name for path in kernels.parent.iterdir()) == ["k", "torn"]
-
-
-def test_a_disk_that_fills_up(kernels: Path) -> None:
-    command = [*RUN, "suite.only=fine"]
-
-    def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-
-    environment = os.environ | {"ARCHEX_JIT": "0"}
-    done = subprocess.run(command, preexec_fn=small_files, cwd=kernels.parent, env=environment, capture_output=True, text=True)
-    said = done.stderr.splitlines()[-1]
-    assert done.returncode == 2
-    assert re.fullmatch(r"archex: rows/part-00000-\w+\.parquet: cannot be written: File too large", said)
-    assert "Traceback" not in done.stderr
-    assert not list((kernels.parent / "rows").iterdir())
 
 
 def test_an_interrupt_in_the_midst_of_a_simulation(kernels: Path) -> None:

@@ -14,10 +14,7 @@ from archex.describe.variants import matrix_elements, missing
 from archex.records.provenance import program_fingerprint
 from archex.simulate import simulate
 from archex.suite.launch import Launch, Variant, read_folder
-from archex.sweeps.plan import Design, Plan
-from archex.sweeps.run import _tasks
-from archex.sweeps.settings import Settings, Suite
-from archex.sweeps.work import Steps
+from archex.sweeps.loop import programs
 from launches import device, launch
 
 QUICK = "cvt.rn.f32.u32 %f0, %r2;\n"
@@ -99,11 +96,9 @@ def test_identity_covers_every_variant_and_no_name_of_the_launch(tmp_path: Path)
 def test_all_is_a_row_a_variant(tmp_path: Path) -> None:
     whole = Launch("k", variants=(variant(tmp_path, "slow", SLOW), variant(tmp_path, "quick", QUICK)))
     for which, names in (("all", ["slow", "quick"]), ("best", [None])):
-        suite = Suite("s", tmp_path, variants=which)
-        settings = Settings(suite, Options())
-        tasks, _ = _tasks(Plan((Design((), "tiny", {}, settings, device("tiny").spec),), {suite: {"k": whole}}, settings), Steps())
-        assert [task.identity["variant"] for task in tasks] == names
-        assert len({task.identity["point_id"] for task in tasks}) == len(names)
+        found = list(programs({"k": whole}, which))
+        assert [name for _, _, name in found] == names
+        assert len({program_fingerprint(work, 0) for _, work, _ in found}) == len(names)
 
 
 def test_requirements_and_names_are_checked(tmp_path: Path) -> None:

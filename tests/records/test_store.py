@@ -51,38 +51,32 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["rows.parquet"]
 
 
-def test_a_dataset_stands_in_the_order_of_its_indices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "SHARD_ROWS", 4)
-    dataset = store.Dataset(tmp_path / "run", patience=1e9)
-    for index in (5, 3, 0, 2, 1, 4):
-        dataset.put(index, a_row(cycles=index))
-    assert [store.read(path).height for path in store.shards(tmp_path / "run")] == [4]  # the full one
-    dataset.flush()
-    dataset.flush()
-    assert store.read(tmp_path / "run")["cycles"].to_list() == [0, 1, 2, 3, 4, 5]
-    later = store.Dataset(tmp_path / "run", patience=1e9)
-    later.put(0, a_row(cycles=6))
-    later.flush()
-    assert store.read(tmp_path / "run")["cycles"].to_list() == [0, 1, 2, 3, 4, 5, 6]
-
-
-def test_a_shard_is_kept_up_to_date_while_it_fills(tmp_path: Path) -> None:
-    dataset = store.Dataset(tmp_path / "run", patience=0.0)
-    dataset.put(1, a_row(cycles=1))
-    assert store.read(tmp_path / "run").height == 1
-    dataset.put(0, a_row(cycles=0))
-    assert store.read(tmp_path / "run")["cycles"].to_list() == [0, 1]
-    assert len(store.shards(tmp_path / "run")) == 1
-
-
-def test_torn_and_foreign_files_are_named(tmp_path: Path) -> None:
+def test_torn_and_foreign_files_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
     store.write_file([a_row()], tmp_path / "part-0.parquet")
     whole = (tmp_path / "part-0.parquet").read_bytes()
     (tmp_path / "part-1.parquet").write_bytes(whole[:-20])
     polars.DataFrame({"x": [1]}).write_parquet(tmp_path / "part-2.parquet")
-    torn, foreign = said(tmp_path)
-    assert torn.startswith(f"{tmp_path / 'part-1.parquet'}: is torn or no Parquet file of rows: ")
-    assert foreign == f"{tmp_path / 'part-2.parquet'}: is torn or no Parquet file of rows: it lacks the columns launch, device, status"
+    notes: list[str] = []
+    assert store.read(tmp_path, notes.append)["launch"].to_list() == ["copy"]
+    torn, foreign = notes
+    assert torn.startswith(f"{tmp_path / 'part-1.parquet'}: is torn or no file of rows: ")
+    assert foreign == f"{tmp_path / 'part-2.parquet'}: is torn or no file of rows: it lacks the columns launch, device, status; left out"
+    (tmp_path / "part-0.parquet").unlink()
+    assert len(said(tmp_path)) == 2
+    assert said(tmp_path / "part-1.parquet")[0].startswith(f"{tmp_path / 'part-1.parquet'}: is torn or no file of rows: ")
+
+
+def test_one_row_a_point_and_launch(tmp_path: Path) -> None:
+    """A result beats a failure, whichever came later; else the later stays."""
+    tries = {"a": ("killed", "ok"), "b": ("ok", "error"), "c": ("error", "killed"), "d": ("ok", "unsupported")}
+    for turn in range(2):
+        rows = [a_row(point_id=point, status=statuses[turn], cycles=turn) for point, statuses in tries.items()]
+        store.write_file([*rows, a_row(cycles=turn)], tmp_path / f"part-{turn}.parquet")
+    found = store.read(tmp_path)
+    assert found.filter(polars.col("point_id").is_null()).height == 2  # nobody knows what they are rows of: they stay
+    found = found.filter(polars.col("point_id").is_not_null()).sort("point_id")
+    assert found["status"].to_list() == ["ok", "ok", "killed", "unsupported"]
+    assert found["cycles"].to_list() == [1, 0, 1, 1]
 
 
 def test_missing_and_empty(tmp_path: Path) -> None:
