@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,20 @@ def join(*parts: str | int) -> str:
     return path
 
 
+#: Values that JSON holds as they are.
+_PLAIN = frozenset((str, int, bool, type(None)))
+
+
 def plain(value: Any) -> Any:
     """A value as JSON can hold it: attrs classes become maps with their class name, tuples lists, floats stay exact."""
-    if attrs.has(type(value)):
-        fields = {field.name: plain(getattr(value, field.name)) for field in attrs.fields(type(value))}
-        return {"": type(value).__name__} | fields
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is float:
+        return int(value) if value.is_integer() else value
+    names = _fields(kind)
+    if names is not None:
+        return {"": kind.__name__} | {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, type):
         return getattr(value, "name", None) or value.__name__
     if isinstance(value, dict):
@@ -44,6 +54,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...] | None:
+    return tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else None
 
 
 def content_hash(value: Any) -> str:

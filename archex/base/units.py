@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 _BINARY = {"": 1, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
@@ -63,6 +64,14 @@ class Rate(NamedTuple):
 
 def parse(value: Any, unit: str) -> Any:
     """`value` as a number in `unit`; ValueError says what should stand there."""
+    try:
+        return _parsed(value, unit)
+    except TypeError:  # a list or a map, which can't be looked up
+        return _parsed.__wrapped__(value, unit)
+
+
+@lru_cache(maxsize=4096, typed=True)  # a sweep reads the same few hundred texts again and again
+def _parsed(value: Any, unit: str) -> Any:
     if unit == "duration":
         return _either(value, "s", "cycles", Duration, "a time such as 40 (cycles) or 141.4 ns")
     if unit == "rate":

@@ -6,11 +6,10 @@ Out: a `DeviceSpec`, or one `RequestError`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
-
-import attrs
 
 from archex.base.errors import ABSENT, Problem, RequestError, closest, unknown
 from archex.base.terms import VOCABULARIES
@@ -18,7 +17,6 @@ from archex.describe.device import DeviceSpec, SlotSpec
 from archex.describe.fit import fit
 from archex.describe.slot import SlotDescriber
 from archex.parts.kinds import EMPTY_SLOTS, KINDS, SLOTS, Slot
-from archex.parts.part import Chosen
 from archex.registry import Registry
 
 #: Root keys of a device beside its slots.
@@ -39,7 +37,9 @@ def describe(
     ignore: root keys that belong to others (suite, sampling, output, ...).
     """
     config, problems = {key: value for key, value in config.items() if key not in ignore}, []
-    overridden = set(overridden)
+    below: dict[str, list[str]] = defaultdict(list)
+    for key in overridden:
+        below[key.partition(".")[0]].append(key)
     path = config.get("memory_path")
     if not isinstance(path, (list, tuple)) or not path or not all(isinstance(level, str) for level in path):
         problems.append(Problem("memory_path", path, "must be a list of slots, from the lanes outwards, that ends with memory"))
@@ -48,7 +48,7 @@ def describe(
     problems += _keys(config, slots)
     if config.get("clock") is not None and isinstance(config.get("compute_unit"), Mapping):
         config["compute_unit"] = {**config["compute_unit"], "clock": config["clock"]}
-        overridden |= {"compute_unit.clock"} if "clock" in overridden else set()
+        below["compute_unit"] += ["compute_unit.clock"] if "clock" in below else []
     filled: dict[str, SlotSpec] = {}
     for slot in slots.values():
         content = config.get(slot.name)
@@ -57,12 +57,12 @@ def describe(
                 problems.append(Problem(slot.name, ABSENT, f"is missing: choose a {slot.kind.replace('_', ' ')}"))
             continue
         try:
-            filled[slot.name] = _describer(registry).describe(slot, content, overridden)
+            filled[slot.name] = _describer(registry).describe(slot, content, below.get(slot.name, ()))
         except RequestError as error:
             file = f"conf/{slot.name}/{choices[slot.name]}.yaml" if choices and choices.get(slot.name) else None
             problems += [p._replace(source=file) for p in error.problems]
     name, vocabulary = _identity(config.get("device"), problems)
-    device = DeviceSpec(name, vocabulary, filled, tuple(path), _policy_hashes(filled, registry))
+    device = DeviceSpec(name, vocabulary, filled, tuple(path))
     unfit = fit(device, {p.path.split(".")[0] for p in problems})
     problems += [p._replace(value=_given(config, p), combined=True) for p in unfit]
     if problems:
@@ -116,22 +116,6 @@ def _identity(content: Any, problems: list[Problem]) -> tuple[str, str]:
     if terms not in VOCABULARIES:
         problems.append(unknown("device.terms", terms, VOCABULARIES))
     return str(name), str(terms)
-
-
-def policies(spec: Any, path: str = "") -> Iterable[tuple[str, Chosen]]:
-    """(field path, policy) of every policy that a Spec names."""
-    for field in attrs.fields(type(spec)):
-        value = getattr(spec, field.name)
-        if isinstance(value, Chosen):
-            yield f"{path}{field.name}", value
-
-
-def _policy_hashes(filled: Mapping[str, SlotSpec], registry: Registry) -> dict[str, str]:
-    found = {}
-    for name, slot in filled.items():
-        for path, chosen in policies(slot.spec):
-            found[f"{name}.{path}"] = registry.parts[chosen.part.kind, chosen.part.name].source_hash
-    return found
 
 
 assert set(KINDS) >= {slot.kind for slot in SLOTS.values()}

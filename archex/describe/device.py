@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -23,7 +24,10 @@ class Provenance:
 
 @attrs.frozen
 class SlotSpec:
-    """A filled slot: which part, with which numbers, and where the numbers are from (by dotted path below the slot)."""
+    """A filled slot: which part, with which numbers, and where the numbers are from (by dotted path below the slot).
+
+    policies: the hash of the source of each policy that the part names, by field.
+    """
 
     name: str
     part: type[Part]
@@ -31,6 +35,12 @@ class SlotSpec:
     package: str = ""
     source_hash: str = ""
     provenance: Mapping[str, Provenance] = attrs.field(factory=dict, eq=False)
+    policies: Mapping[str, str] = attrs.field(factory=dict)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of content: the numbers, the names and sources of the part and its policies."""
+        return content_hash([self.part.kind, self.part.name, self.spec, self.source_hash, dict(self.policies)])
 
 
 @attrs.frozen
@@ -41,7 +51,6 @@ class DeviceSpec:
     vocabulary: str
     slots: Mapping[str, SlotSpec]
     memory_path: tuple[str, ...]
-    policy_hashes: Mapping[str, str] = attrs.field(factory=dict)
 
     def __getitem__(self, slot: str) -> Any:
         return self.slots[slot].spec
@@ -56,11 +65,7 @@ class DeviceSpec:
         """Clock of the compute units."""
         return float(self["compute_unit"].clock)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """Hash of content: numbers, the parts' names and sources, the path's order. Not of spelling, nor of the device's name."""
-        content = {
-            name: {"kind": slot.part.kind, "part": slot.part.name, "spec": slot.spec, "source": slot.source_hash}
-            for name, slot in self.slots.items()
-        }
-        return content_hash([content, list(self.memory_path), dict(self.policy_hashes)])
+        """Hash of content: the slots' own, the path's order. Not of spelling, nor of the device's name."""
+        return content_hash([{name: slot.fingerprint for name, slot in self.slots.items()}, list(self.memory_path)])

@@ -6,7 +6,7 @@ everything below it; the longest one wins. Leaves that the command line set have
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from archex.base.errors import ABSENT, Problem, closest, unknown
@@ -28,14 +28,17 @@ def leaves(value: Any, path: str = "") -> Iterable[tuple[str, Any]]:
         yield path, value
 
 
-def covering(path: str, sources: Mapping[str, Any]) -> str | None:
-    """The entry that covers a leaf: itself, or the nearest path above it."""
+def _upwards(path: str) -> Iterator[str]:
+    """A path and everything above it, the nearest first."""
     while path:
-        if path in sources:
-            return path
+        yield path
         cut = max(path.rfind("."), path.rfind("["))
         path = path[:cut] if cut > 0 else ""
-    return None
+
+
+def covering(path: str, sources: Container[str]) -> str | None:
+    """The entry that covers a leaf: itself, or the nearest path above it."""
+    return next((node for node in _upwards(path) if node in sources), None)
 
 
 def provenance(
@@ -47,19 +50,21 @@ def provenance(
         return {}, [Problem(where, sources, "must be a map of paths to {status, from}")]
     problems, known = [], {}
     paths = {path for path, _ in leaves(numbers)}
+    nodes = {node for path in paths for node in _upwards(path)}
+    given = {path.removeprefix(f"{slot}.") if path != slot else "" for path in overridden}
     for path, entry in sources.items():
         if not isinstance(entry, Mapping) or set(entry) != {"status", "from"}:
             problems.append(Problem(f"{where}.{path}", entry, "must have the two keys status and from"))
         elif entry["status"] not in STATUSES:
             problems.append(unknown(f"{where}.{path}.status", entry["status"], STATUSES, "status"))
-        elif not any(leaf == path or leaf.startswith((f"{path}.", f"{path}[")) for leaf in paths):
+        elif path not in nodes:
             problems.append(Problem(f"{where}.{path}", ABSENT, "names no number of this slot", (), closest(path, paths)))
         else:
             known[path] = Provenance(entry["status"], str(entry["from"]))
     found = dict(known)  # also covers what a number below it has by default
     for leaf in paths:
         above = covering(leaf, known)
-        if any(full == f"{slot}.{leaf}" or f"{slot}.{leaf}".startswith((f"{full}.", f"{full}[")) for full in overridden):
+        if given and (covering(leaf, given) is not None or "" in given):
             found[leaf] = OVERRIDE
         elif above is not None:
             found[leaf] = known[above]
