@@ -41,7 +41,7 @@ def plain(value: Any) -> Any:
         return value
     if kind is float:
         return int(value) if value.is_integer() else value
-    names = _fields(kind)
+    names = _fields(kind)  # type: ignore[arg-type]  # a class can be looked up
     if names is not None:
         return {"": kind.__name__} | {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, type):

@@ -11,7 +11,6 @@ from archex.reports import sweep
 from archex.reports.launches import failures, launches, summary
 from archex.reports.text import console
 from archex.sweeps import flags
-from archex.sweeps.adapt import Adapted
 from archex.sweeps.plan import plan
 from archex.sweeps.run import Result, run
 from archex.sweeps.work import Steps
@@ -47,7 +46,7 @@ def closing(result: Result) -> Iterator[RenderableType]:
 
 def execute(asked: flags.Flags, steps: Steps, command: Sequence[str]) -> Result:
     """Plan and run, telling how it goes."""
-    planned = Adapted(plan(asked.overrides, asked.multirun, steps, asked.folders))
+    planned = plan(asked.overrides, asked.multirun, steps, asked.folders)
     with Reporter() as reporter:
         return run(planned, steps, reporter, command)
 

@@ -33,7 +33,7 @@ class SlotDescriber:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._structurer = Structurer(registry)
-        self._known: dict[_Key, SlotSpec] = {}
+        self._known: dict[_Key, tuple[SlotSpec, int]] = {}  # and which map it was last
         # The same map as before is found without reading it as text: (the map, a copy that shows whether it was changed since, its spec).
         self._seen: dict[_Key, tuple[Any, Any, SlotSpec]] = {}
 
@@ -44,15 +44,16 @@ class SlotDescriber:
         if seen is not None and seen[1] == content:
             return seen[2]
         key = (slot.name, _exact(content), tuple(sorted(overridden)))
-        spec = self._known.get(key)
-        if spec is not None:
+        spec, last = self._known.get(key, (None, 0))
+        if spec is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            spec = self._described(slot, content, sorted(overridden))
+        elif last == id(content):  # the same map for the second time: it will come again
             if len(self._seen) >= _SEEN:
                 self._seen.clear()
             self._seen[here] = (content, deepcopy(content), spec)
-            return spec
-        if len(self._known) >= _KEPT:
-            self._known.clear()
-        spec = self._known[key] = self._described(slot, content, sorted(overridden))
+        self._known[key] = (spec, id(content))
         return spec
 
     def _described(self, slot: Slot, content: Any, overridden: list[str]) -> SlotSpec:

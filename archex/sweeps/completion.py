@@ -37,13 +37,13 @@ def suggest(before: Sequence[str], word: str) -> list[str]:
         config = _composed(before, composer)
         if equals:
             return [f"suite.only={name}" for name in _ids(config) if name.startswith(value)] if key == "suite.only" else []
-        groups = [f"{group}=" for group in composer.slots() if composer.options(group)]
+        groups = [f"{group}=" for group in composer.slots if composer.options(group)]
     return sorted({name for name in [*groups, *_keys(config, word)] if name.startswith(word)})
 
 
 def _composed(before: Sequence[str], composer: Composer) -> dict[str, Any]:
     """The config so far; what doesn't parse or fit yet is left out."""
-    axes, _ = grammar.parse(quote_arguments(text for text in before if not text.startswith("-")), multirun=True)
+    axes, _ = grammar.parse(quote_arguments(text for text in before if not text.startswith("-")), multirun=True, groups=composer)
     point = [axis[0] for axis in axes if not composer.check(axis[:1])]
     try:
         return composer.compose(point).config

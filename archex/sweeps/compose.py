@@ -1,21 +1,24 @@
-"""Configs composed by Hydra: once a combination of group choices, values applied afterwards.
+"""Configs composed by Hydra: once a combination of group choices, values set on plain dicts afterwards.
 
-In: assignments (`grammar`). Out: a plain dict a design, still unchecked beyond its groups and root keys: what a part's keys may hold is
-`describe`'s to say. Hydra's composition costs 30 ms, so a sweep over values composes once.
+In: assignments. Out: a plain dict a design, still unchecked beyond its groups and root keys: what a part's keys may hold is `describe`'s to
+say. Hydra's composition costs some 100 ms, a value set on what it made some microseconds.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 import attrs
-from hydra import compose, initialize_config_dir
+from hydra import initialize_config_dir
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
 from hydra.errors import HydraException
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
@@ -23,36 +26,56 @@ from yaml import YAMLError
 from archex.base import folders
 from archex.base.errors import ABSENT, Problem, RequestError, closest, unknown
 from archex.sweeps import search_path
-from archex.sweeps.grammar import Assignment
+from archex.sweeps.bases import Base, base_of, first_line, resolved
+from archex.sweeps.points import Assignment, is_hydra
+from archex.sweeps.sources import Sources
+from archex.sweeps.values import DELETED, apply
 
 CONFIG = "config"
 #: Root keys that a device may have and configs need not hold.
 _ABSENT_KEYS = ("clock",)
+#: Combinations of choices whose config is kept.
+_KEPT = 1024
 
 
 @attrs.frozen
 class Composed:
-    """A composed design: its plain config, the choice made in each group, the keys that values overrode, those that could not be."""
+    """A composed design. values: what was set on the base, those that could not be left out.
 
+    whole: `config` is the base with the values set; else it was resolved anew, as a reference had to do with a value.
+    """
+
+    base: Base
     config: dict[str, Any]
-    choices: dict[str, str]
-    overridden: tuple[str, ...]
+    values: tuple[tuple[str, Any], ...] = ()
+    whole: bool = True
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def overridden(self) -> tuple[str, ...]:
+        """The keys that values set."""
+        return tuple(key for key, _ in self.values)
 
 
 class Composer(AbstractContextManager["Composer"]):
-    """Hydra, initialised on archex's config folder (and what plugins and `folders` add) for as long as the context is open."""
+    """Hydra on archex's config folder (and what plugins and `folders` add).
+
+    Hydra's one global instance is this one for as long as the context is open; composing goes on afterwards.
+    """
 
     def __init__(self, folders: Sequence[str] = ()) -> None:
         self._folders = tuple(folders)
+        #: How often Hydra composed.
+        self.composed = 0
 
     def __enter__(self) -> Composer:
         GlobalHydra.instance().clear()
         search_path.given = self._folders
         self._context = initialize_config_dir(config_dir=str(folders.conf()), version_base="1.3", job_name="archex")
         self._context.__enter__()
-        self._loader = GlobalHydra.instance().config_loader()
-        self._cache: dict[tuple[str, ...], DictConfig] = {}
+        self._loader = cast(ConfigLoaderImpl, GlobalHydra.instance().config_loader())
+        self._loader.repository = Sources(self._loader.get_search_path())
+        self._bases: OrderedDict[tuple[str, ...], Base] = OrderedDict()
         self._options: dict[str, list[str]] = {}
         return self
 
@@ -68,14 +91,14 @@ class Composer(AbstractContextManager["Composer"]):
 
     def is_group(self, key: str) -> bool:
         """Whether `key` names a slot or another group of the root config."""
-        return "." not in key and key in self.slots()
+        return key in self.slots
 
-    def slots(self) -> list[str]:
+    @cached_property
+    def slots(self) -> tuple[str, ...]:
         """Every group that the root config has a line for, in its order."""
-        if not hasattr(self, "_slots"):
-            defaults = OmegaConf.load(folders.conf() / f"{CONFIG}.yaml").defaults
-            self._slots = [str(next(iter(line))) for line in defaults if isinstance(line, DictConfig)]
-        return self._slots
+        defaults = OmegaConf.load(folders.conf() / f"{CONFIG}.yaml").defaults
+        names = [str(next(iter(line))) for line in defaults if isinstance(line, DictConfig)]
+        return tuple(name for name in names if " " not in name)  # `override hydra/launcher` is Hydra's own
 
     def check(self, assignments: Iterable[Assignment]) -> list[Problem]:
         """What is wrong with assignments by themselves: groups and choices that don't exist."""
@@ -93,35 +116,56 @@ class Composer(AbstractContextManager["Composer"]):
 
     def compose(self, assignments: Sequence[Assignment]) -> Composed:
         """One design; keys that don't exist are left out and reported. RequestError for configs that Hydra cannot compose."""
-        grouped = [a for a in assignments if self.is_group(a.key) or a.key.split(".")[0] == "hydra"]
-        values = [a for a in assignments if a not in grouped]
+        grouped = [a for a in assignments if self._composes(a)]
         base = self._base(tuple(_choice(a) for a in grouped))
-        made = base.hydra.runtime.choices.items()
-        choices = {str(key): str(value) for key, value in made if value is not None and "hydra/" not in str(key)}
-        config = copy.deepcopy(base)
-        OmegaConf.set_struct(config, False)
-        del config["hydra"]
-        problems = [problem for a in values if (problem := self._apply(config, a))]
-        try:
-            plain = OmegaConf.to_container(config, resolve=True)
-        except OmegaConfBaseException as error:
-            raise RequestError([Problem(str(error.full_key or CONFIG), ABSENT, _first_line(error))]) from None
-        assert isinstance(plain, dict)
-        return Composed({str(key): value for key, value in plain.items()}, choices, tuple(a.key for a in values), tuple(problems))
+        config, values, problems, whole = base.config, [], [], not base.broken
+        for assignment in assignments:
+            if self._composes(assignment):
+                continue
+            problem = self._problem(config, assignment)
+            if problem is not None:
+                problems.append(problem)
+                continue
+            value = DELETED if assignment.deletes else assignment.value
+            whole = whole and base.takes(assignment.key, value)
+            values.append((assignment.key, value))
+            config = apply(config, values[-1:])
+        if not whole:
+            config = resolved(base, values)
+        return Composed(base, config, tuple(values), whole, tuple(problems))
 
-    def _base(self, choices: tuple[str, ...]) -> DictConfig:
-        if choices not in self._cache:
-            try:
-                self._cache[choices] = compose(CONFIG, overrides=list(choices), return_hydra_config=True)
-            except (HydraException, OmegaConfBaseException, YAMLError) as error:
-                raise RequestError([self._blame(choices, _first_line(error))]) from None
-        return self._cache[choices]
+    def _composes(self, assignment: Assignment) -> bool:
+        """Whether an assignment is Hydra's to compose: a choice of a group, or one of its own keys."""
+        return assignment.key in self.slots or is_hydra(assignment.key)
+
+    def _base(self, choices: tuple[str, ...]) -> Base:
+        found = self._bases.get(choices)
+        if found is None:
+            composed = self.load(choices)
+            made = composed.hydra.runtime.choices.items()
+            OmegaConf.set_struct(composed, False)
+            del composed["hydra"]
+            found = base_of(composed, {str(key): str(value) for key, value in made if value is not None and "hydra/" not in str(key)})
+            self._bases[choices] = found
+            while len(self._bases) > _KEPT:
+                self._bases.popitem(last=False)
+        self._bases.move_to_end(choices)
+        return found
+
+    def load(self, overrides: Sequence[str]) -> DictConfig:
+        """What Hydra composes, its own node included; RequestError names the override that it cannot compose."""
+        self.composed += 1
+        try:
+            found: DictConfig = self._loader.load_configuration(CONFIG, list(overrides), RunMode.RUN, from_shell=False)
+        except (HydraException, OmegaConfBaseException, YAMLError) as error:
+            raise RequestError([self._blame(tuple(overrides), first_line(error))]) from None
+        return found
 
     def _blame(self, choices: tuple[str, ...], said: str) -> Problem:
         """The choice that cannot be composed by itself, or all of them together."""
         for choice in choices if len(choices) > 1 else ():
             try:
-                self._base((choice,))
+                self.load((choice,))
             except RequestError as error:
                 return error.problems[0]
         if len(choices) != 1:
@@ -129,11 +173,13 @@ class Composer(AbstractContextManager["Composer"]):
         key, _, value = choices[0].partition("=")
         return Problem(key.lstrip("~"), value or "null", f"cannot be composed: {said}")
 
-    def _apply(self, config: DictConfig, assignment: Assignment) -> Problem | None:
-        root, _, rest = assignment.key.partition(".")
+    def _problem(self, config: Mapping[str, Any], assignment: Assignment) -> Problem | None:
+        """What is wrong with setting a value on a config."""
+        *above, leaf = assignment.key.split(".")
+        root = above[0] if above else leaf
         added = assignment.key in _ABSENT_KEYS or assignment.text.startswith("+")  # what may be added is for `describe` to say
         if root not in config and not added:
-            if root in self.slots():
+            if root in self.slots:
                 return Problem(
                     assignment.key,
                     ABSENT if assignment.deletes else assignment.value,
@@ -141,24 +187,26 @@ class Composer(AbstractContextManager["Composer"]):
                     tuple(self.options(root)),
                     combined=True,
                 )
-            keys = sorted({str(key) for key in config} | set(self.slots()) | set(_ABSENT_KEYS))
+            keys = sorted({str(key) for key in config} | set(self.slots) | set(_ABSENT_KEYS))
             return Problem(assignment.key, assignment.value, "is not a known key", tuple(keys), closest(root, keys))
-        if assignment.deletes:
-            parent = OmegaConf.select(config, ".".join(assignment.key.split(".")[:-1])) if rest else config
-            leaf = assignment.key.split(".")[-1]
-            if not isinstance(parent, DictConfig) or leaf not in parent:
-                return Problem(f"~{assignment.key}", ABSENT, "deletes a key that isn't there")
-            del parent[leaf]
-            return None
-        node = config
-        for part in assignment.key.split(".")[:-1]:
+        node: Any = config
+        for part in above:
             node = node.get(part)
-            if node is None:
+            if not isinstance(node, Mapping):
+                if node is not None and not assignment.deletes:
+                    return Problem(assignment.key, assignment.value, f"is not a known key: {part} is a value, not a group of keys")
                 break
-            if not isinstance(node, DictConfig):
-                return Problem(assignment.key, assignment.value, f"is not a known key: {part} is a value, not a group of keys")
-        OmegaConf.update(config, assignment.key, assignment.value, merge=False, force_add=True)
+        if assignment.deletes:
+            return _undeletable(assignment, node, leaf)
         return None
+
+
+def _undeletable(assignment: Assignment, node: Any, leaf: str) -> Problem | None:
+    if not isinstance(node, Mapping) or leaf not in node:
+        return Problem(f"~{assignment.key}", ABSENT, "deletes a key that isn't there")
+    if assignment.value is not None and assignment.value != node[leaf]:
+        return Problem(f"~{assignment.key}", assignment.value, f"deletes a value that isn't there: it is {node[leaf]}")
+    return None
 
 
 def _choice(assignment: Assignment) -> str:
@@ -166,8 +214,3 @@ def _choice(assignment: Assignment) -> str:
     if assignment.value is None and "." not in assignment.key:
         return f"~{assignment.key}"
     return assignment.text.lstrip("+")
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0].rstrip(".") if lines else type(error).__name__

@@ -19,9 +19,10 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from archex.base.errors import ABSENT, Problem, RequestError
-from archex.sweeps import grammar
+from archex.sweeps import check, grammar
 from archex.sweeps.compose import CONFIG, Composer
 from archex.sweeps.quoting import quote_arguments
+from archex.sweeps.sweepers.grid import Grid
 
 _NOT_OFFERED = ("config_path", "config_name", "experimental_rerun", "shell_completion")
 
@@ -92,18 +93,18 @@ def _groups(flags: Flags, composer: Composer) -> list[str]:
 
 def _show_configs(flags: Flags, composer: Composer) -> None:
     """The composed config of every point, as YAML; of one package of it with `--package`."""
-    axes, problems = grammar.parse(flags.overrides, flags.multirun)
-    problems += composer.check(assignment for axis in axes for assignment in axis)
+    axes, problems = grammar.parse(flags.overrides, flags.multirun, composer)
+    problems += check.axes(axes, composer)
     if problems:
         raise RequestError(problems)
-    points = grammar.points(axes)
-    for point in points:
-        composed = composer.compose(point)
+    grid = Grid(axes)
+    for point in map(grid.at, range(grid.total)):
+        composed = composer.compose(point.assignments)
         if composed.problems:
             raise RequestError(composed.problems)
         config = OmegaConf.create(composed.config)
-        if len(points) > 1:
-            print("---\n# " + ", ".join(assignment.shown for assignment in point))
+        if grid.total > 1:
+            print("---\n# " + ", ".join(assignment.shown for assignment in point.assignments))
         package = flags.parsed.package
         chosen = OmegaConf.select(config, package) if package and package != "_global_" else config
         if chosen is None:
@@ -123,7 +124,7 @@ suite.path=DIR runs your own launches, suite.only=GLOB some of them, output=X.pa
 def _show_help(composer: Composer) -> None:
     print(_HELP)
     print("Slots and their choices:")
-    for group in composer.slots():
+    for group in composer.slots:
         if options := composer.options(group):
             print(f"  {group}: {', '.join(options)}")
     print("\nFlags (Hydra's):")

@@ -1,99 +1,154 @@
 """Overrides as Hydra's grammar reads them.
 
-In: override strings. Out: `Assignment`s, one a key, with the values a sweep gives it. A string that does not parse, or a sweep without
-`-m`, is a `Problem`.
+In: override strings. Out: `Axis`es, one a key, each a sequence of the `Assignment`s that a sweep gives it. A string that does not parse, or
+a sweep without `-m`, is a `Problem`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import product
-from typing import Any
+import random
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, Protocol, overload
 
 import attrs
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import ChoiceSweep, FloatRange, Glob, IntervalSweep, Override, RangeSweep
 from hydra.errors import HydraException
 
 from archex.base.errors import ABSENT, Problem
+from archex.sweeps.points import Assignment
 
 
-@attrs.frozen
-class Assignment:
-    """One value for one key: `text` as Hydra would be given it, `shown` without Hydra's quotes."""
+@attrs.frozen(eq=False)
+class Axis(Sequence[Assignment]):
+    """The values that a sweep gives to one key. An assignment is made when it is asked for: a range of 10^6 numbers holds none.
 
-    key: str  # without +, ~ and package
-    text: str
-    value: Any
-    deletes: bool = False
+    override: as Hydra parsed it, for sweepers that ask more than which values there are. interval: the values are its two ends.
+    """
 
-    @property
-    def shown(self) -> str:
-        """As a person writes it."""
-        if self.deletes:
-            return self.text
-        return f"{self.key}={show_value(self.value)}"
+    key: str
+    override: Override
+    values: Sequence[Any]  # as parsed: strings may carry their quotes
+    interval: bool = False
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, place: int) -> Assignment: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Assignment]: ...
+    def __getitem__(self, place: int | slice) -> Assignment | Sequence[Assignment]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        return self.assign(self.values[place])
+
+    def assign(self, value: Any) -> Assignment:
+        """The assignment of a parsed value."""
+        text = Override._get_value_element_as_str(value)
+        prefix = self.override.get_key_element()
+        if self.override.is_delete():
+            return Assignment(self.key, prefix if value is None else f"{prefix}={text}", Override._convert_value(value), deletes=True)
+        return Assignment(self.key, f"{prefix}={text}", Override._convert_value(value))
 
 
-def show_value(value: Any) -> str:
-    """A value of the grammar as text: strings bare, null and booleans as YAML writes them."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return "[" + ",".join(show_value(item) for item in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{show_value(item)}" for key, item in value.items()) + "}"
-    return str(value)
+class Groups(Protocol):
+    """What the grammar must know of the configs: which choices a group has."""
+
+    def is_group(self, key: str) -> bool:
+        """Whether a key is a group."""
+
+    def options(self, group: str) -> list[str]:
+        """Its choices."""
 
 
-def parse(overrides: Iterable[str], multirun: bool) -> tuple[list[list[Assignment]], list[Problem]]:
-    """For each override the assignments it sweeps over (one without a sweep), and all problems."""
-    axes: dict[str, list[Assignment]] = {}
+def parse(overrides: Iterable[str], multirun: bool, groups: Groups | None = None) -> tuple[list[Axis], list[Problem]]:
+    """An axis for each key (of one value without a sweep), and all problems."""
+    axes: dict[str, Axis] = {}
     problems = []
     parser = OverridesParser.create()
+    parsed: list[Override] = []
     for text in overrides:
         if not text.startswith("-") and "=" not in text and not text.startswith("~"):
             problems.append(Problem(text, ABSENT, "is not an override; expected KEY=VALUE, such as device=h200"))
             continue
         try:
-            override = parser.parse_overrides([text])[0]
-            axis = list(_expand(override))
+            parsed.append(_parsed(parser, text))
         except HydraException as error:
             problems.append(Problem(text.partition("=")[0], text.partition("=")[2] or ABSENT, _reason(error)))
-            continue
-        if len(axis) > 1 and not multirun:
-            problems.append(Problem(axis[0].key, text.partition("=")[2], "gives several values; sweeps need -m: archex run -m ..."))
-        elif not axis:
-            problems.append(Problem(override.key_or_group, text.partition("=")[2], "gives no value"))
+    seed = next((str(override.value()) for override in reversed(parsed) if override.key_or_group == "seed"), "0")
+    for override in parsed:
+        found = _axis(override, groups, seed)
+        given = (override.input_line or "").partition("=")[2]
+        if isinstance(found, Problem):
+            problems.append(found)
+        elif len(found) > 1 and not multirun:
+            problems.append(Problem(found.key, given, "gives several values; sweeps need -m: archex run -m ..."))
+        elif not found:
+            problems.append(Problem(found.key, given, "gives no value"))
         else:
-            axes[axis[0].key] = axis  # the last one given wins, as in Hydra
+            axes[found.key] = found  # the last one given wins, as in Hydra
     return list(axes.values()), problems
 
 
-def _expand(override: Override) -> Iterator[Assignment]:
-    prefix = override.get_key_element()
-    if override.is_delete():
-        yield Assignment(override.key_or_group, f"~{override.key_or_group}", None, deletes=True)
-    elif override.is_sweep_override():
-        if not override.is_discrete_sweep():
-            raise HydraException("is an interval; a sweep needs a list of values: choice(a,b), range(1,9) or a,b")
-        for element in override.sweep_string_iterator():
-            text = f"{prefix}={element}"
-            yield Assignment(override.key_or_group, text, OverridesParser.create().parse_overrides([text])[0].value())
-    else:
-        yield Assignment(override.key_or_group, f"{prefix}={override.get_value_element_as_str()}", override.value())
+def _parsed(parser: OverridesParser, text: str) -> Override:
+    """One override. `shuffle([1,2])` draws its numbers while it is parsed: the same ones each time."""
+    state = random.getstate()
+    random.seed(text)
+    try:
+        return parser.parse_overrides([text])[0]
+    finally:
+        random.setstate(state)
+
+
+def _axis(override: Override, groups: Groups | None, seed: str) -> Axis | Problem:
+    key, sweep = override.key_or_group, override._value
+    given = (override.input_line or "").partition("=")[2]
+    if isinstance(sweep, Glob):
+        options = groups.options(key) if groups is not None and groups.is_group(key) else []
+        chosen = sweep.filter(options)
+        if chosen:
+            return Axis(key, override, chosen)
+        return Problem(key, given, "matches no choice" if options else "stands for choices of a group, and this is none", tuple(options))
+    if isinstance(sweep, IntervalSweep):
+        return Axis(key, override, [sweep.start, sweep.end], interval=True)
+    if isinstance(sweep, ChoiceSweep):
+        return Axis(key, override, _ordered(sweep.list, sweep, key, seed))
+    if isinstance(sweep, RangeSweep):
+        if not sweep.step:
+            return Problem(key, given, "has a step of 0")
+        numbers = sweep.range()
+        return Axis(key, override, _ordered(_Floats(numbers) if isinstance(numbers, FloatRange) else numbers, sweep, key, seed))
+    return Axis(key, override, [sweep])
+
+
+class _Floats(Sequence[float]):
+    """A range of numbers that aren't whole, each computed when it is asked for."""
+
+    def __init__(self, of: FloatRange) -> None:
+        self._start, stop, self._step = Decimal(of.start), Decimal(of.stop), Decimal(of.step)
+        whole = max(0, int((stop - self._start) / self._step))
+        last = self._start + whole * self._step
+        self._length = whole + (last < stop if self._step > 0 else last > stop)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, place: Any) -> Any:
+        if not 0 <= place < self._length:
+            raise IndexError(place)
+        return float(self._start + place * self._step)
+
+
+def _ordered(values: Sequence[Any], sweep: ChoiceSweep | RangeSweep, key: str, seed: str) -> Sequence[Any]:
+    """The values in their order; shuffled in the same way whenever the seed is the same."""
+    if not sweep.shuffle:
+        return values
+    return [values[place] for place in random.Random(f"{seed} {key}").sample(range(len(values)), len(values))]
 
 
 def _reason(error: HydraException) -> str:
     """Hydra's own words, without its hints at its own documentation."""
     text = str(error).strip().splitlines()[0].rstrip(".")
-    if text.startswith("is an interval"):
-        return text
     return "does not parse as an override: " + text[:1].lower() + text[1:]
-
-
-def points(axes: list[list[Assignment]]) -> list[tuple[Assignment, ...]]:
-    """Every combination, the last axis fastest."""
-    return list(product(*axes))

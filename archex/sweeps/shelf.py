@@ -12,6 +12,7 @@ import os
 import pickle
 import shutil
 import tempfile
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -29,37 +30,52 @@ class Shelf:
 
     def __init__(self) -> None:
         self._path: Path | None = None
+        self._held: dict[str, bytes] = {}  # what no other process has asked for yet
 
     @property
     def path(self) -> Path:
         """The folder, made when it is first asked for."""
         if self._path is None:
             self._path = Path(tempfile.mkdtemp(prefix="archex-"))
+            weakref.finalize(self, _forget, self._path, os.getpid())  # a request that goes wrong closes nothing
+            for key, content in self._held.items():
+                self._write(self._path, key, content)
+            self._held.clear()
         return self._path
 
     def put(self, thing: Any) -> str:
         """The key of `thing`, which is put down if it isn't there. Pickles each time: remember the key of what comes often."""
         content = pickle.dumps(thing, protocol=5)
         key = hashlib.sha256(content).hexdigest()[:32]
-        file = self.path / key
-        if not file.exists():
-            temporary = file.with_name(f".{key}.{os.getpid()}")
-            try:
-                temporary.write_bytes(content)
-                os.replace(temporary, file)
-            except OSError as error:
-                raise OutputError.of(self.path, error) from None
+        if self._path is None:
+            self._held[key] = content
+        elif not (self._path / key).exists():
+            self._write(self._path, key, content)
         return key
 
+    def _write(self, path: Path, key: str, content: bytes) -> None:
+        temporary = path / f".{key}.{os.getpid()}"
+        try:
+            temporary.write_bytes(content)
+            os.replace(temporary, path / key)
+        except OSError as error:
+            raise OutputError.of(path, error) from None
+
     def read(self, key: str) -> bytes:
-        """The pickle of what was put down, for launchers that carry it themselves."""
-        return (self.path / key).read_bytes()
+        """The pickle of what was put down, for launchers that carry it themselves, and for this process."""
+        return self._held[key] if key in self._held else (self.path / key).read_bytes()
 
     def close(self) -> None:
         """Nothing is needed any more."""
         if self._path is not None:
             shutil.rmtree(self._path, ignore_errors=True)
             self._path = None
+
+
+def _forget(path: Path, owner: int) -> None:
+    """Remove the folder, in the process that made it."""
+    if os.getpid() == owner:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _nowhere(key: str) -> bytes:

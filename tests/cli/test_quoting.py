@@ -46,9 +46,10 @@ def test_a_list_of_ranges() -> None:
 
 
 def test_what_does_not_parse() -> None:
-    _, problems = grammar.parse(["l2.size=a(b", "l2.ways=interval(0,1)", "fast"], multirun=True)
+    _, problems = grammar.parse(["l2.size=a(b", "l2.ways=range(1,9,0)", "l2.line=glob(*)", "fast"], multirun=True)
     assert [str(problem) for problem in problems] == [
         "l2.size: a(b does not parse as an override: no viable alternative at input 'a(b'",
-        "l2.ways: interval(0,1) is an interval; a sweep needs a list of values: choice(a,b), range(1,9) or a,b",
         "fast: is not an override; expected KEY=VALUE, such as device=h200",
+        "l2.ways: range(1,9,0) has a step of 0",
+        "l2.line: glob(*) stands for choices of a group, and this is none",
     ]
