@@ -23,7 +23,9 @@ complete -o nospace -F _archex archex
 """
 _COMPOSED = ("run", "show", "validate", "trace")
 _OWN = {"validate": ("reference=", "rows=", "bound="), "trace": ("wave=", "output="), "compare": ("baseline=", "--html")}
-_ACTIONS = {"plugins": ("list", "check", "new")}
+_ACTIONS = {"plugins": ("list", "check", "new"), "results": ("check", "compact", "merge", "watch")}
+#: What actions of `results` take beside runs.
+_OF_RESULTS = {"compact": ("output=",), "merge": ("output=",), "watch": ("--once",)}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -51,8 +53,14 @@ def complete(line: str) -> list[str]:
         from archex.sweeps.completion import suggest
 
         return own + suggest(before, word)
-    if verb == "compare" and not own:
-        from archex.sweeps.completion import suggest
+    if verb == "results" and before:
+        own = [name for name in _OF_RESULTS.get(before[0], ()) if name.startswith(word)]
+        return own + (_paths(word) if word.startswith("output=") else _paths(f"rows={word}"))
+    return _paths(f"rows={word}") if verb == "compare" and not own else own
 
-        return [path.removeprefix("rows=") for path in suggest([], f"rows={word}")]
-    return own
+
+def _paths(word: str) -> list[str]:
+    """Paths as values of a key that takes one; those of `rows=` stand by themselves."""
+    from archex.sweeps.completion import suggest
+
+    return [path.removeprefix("rows=") for path in suggest([], word)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from bisect import insort
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp, log
 from typing import Any
 
@@ -17,7 +17,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from archex.records import words
 from archex.records.reasons import FAILED, Reasons
+from archex.records.words import counted
 from archex.reports.text import count, ratio
 
 #: Seconds that the rate is a mean over.
@@ -35,18 +37,14 @@ class Best:
         self._ranked: list[tuple[float, int, str]] = []  # (-speed-up, number, label)
         self._number = 0
 
-    def add(self, label: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """A design with all its rows; one that lacks a time that the first has is not ranked."""
-        times: dict[str, float] = {}
-        for row in rows:
-            launch, took = row["launch"], row["time_ns"]
-            if row["status"] == "ok" and took and took < times.get(launch, float("inf")):  # of variants the fastest
-                times[launch] = took
+    def add(self, label: str, times: Mapping[str, float]) -> None:
+        """A complete design's times by launch, or a known one's again; one that lacks a time that the first has is not ranked."""
         if not self._times:
-            self.first, self._times = label, times
+            self.first, self._times = label, dict(times)
         if not times or not self._times.keys() <= times.keys():
             return
         self._number += 1
+        self._ranked = [ranked for ranked in self._ranked if ranked[2] != label]
         mean = exp(sum(log(took / times[launch]) for launch, took in self._times.items()) / len(self._times))
         insort(self._ranked, (-mean, self._number, label))
         del self._ranked[_BEST:]
@@ -55,6 +53,16 @@ class Best:
     def ranked(self) -> list[tuple[str, float]]:
         """(label, speed-up), the fastest first."""
         return [(label, -negative) for negative, _, label in self._ranked]
+
+
+def times_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """launch -> time of the rows that have one; of variants of a launch the fastest."""
+    times: dict[str, float] = {}
+    for row in rows:
+        launch, took = row["launch"], row["time_ns"]
+        if row["status"] == "ok" and took and took < times.get(launch, float("inf")):
+            times[launch] = took
+    return times
 
 
 class Standing:
@@ -91,10 +99,15 @@ class Standing:
                 self._samples.popleft()
         return self.reasons.add(status, row["error"]) if status in FAILED else None
 
+    def again(self, status: str) -> None:
+        """A row that was counted before, with this status, comes once more."""
+        self.done -= 1
+        self.statuses[status] -= 1
+
     def design(self, label: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """A design is complete."""
         self.designs_done += 1
-        self.best.add(label, rows)
+        self.best.add(label, times_of(rows))
 
     @property
     def failed(self) -> int:
@@ -116,7 +129,7 @@ class Standing:
 
     def counted(self) -> str:
         """`1,234 of 80,000 rows, 12 error, 3 killed`."""
-        parts = [f"{self.done:,} {'rows' if self.total is None else f'of {self.total:,} rows'}"]
+        parts = [counted(self.done, "row") if self.total is None else f"{self.done:,} of {counted(self.total, 'row')}"]
         parts += [f"{self.statuses[status]:,} {status}" for status in ("unsupported", *FAILED) if self.statuses[status]]
         return ", ".join(parts)
 
@@ -125,7 +138,7 @@ class Standing:
         rate, left = self.rate, self.left
         parts = [_per_second(rate)] if rate else []
         parts += [f"{duration(left)} left"] if left else []
-        parts += [f"{self.workers} {'worker' if self.workers == 1 else 'workers'}"] if self.workers else []
+        parts += [counted(self.workers, "worker")] if self.workers else []
         return ", ".join(parts)
 
     def line(self) -> str:
@@ -136,10 +149,8 @@ class Standing:
 
     def block(self) -> RenderableType:
         """A bar and some lines below it, none longer than the terminal is wide."""
-        bar = Table.grid(padding=(0, 1))
-        share = f"{self.done / self.total:.0%}" if self.total else ""
-        bar.add_row(ProgressBar(total=self.total, completed=self.done, width=40, pulse=self.total is None), share)
-        parts: list[RenderableType] = [bar, _short(self.counted() + self._designs()), _short(self._pace())]
+        parts: list[RenderableType] = [self._bar()] if self.total else []
+        parts += [_short(text) for text in (self.counted() + self._designs(), self._pace()) if text]
         ranked = self.best.ranked
         if len(ranked) > 1:
             parts.append(_short(f"best so far, times faster than {self.best.first}", "bold"))
@@ -148,26 +159,35 @@ class Standing:
             parts.append(_short("failed", "bold red"))
             parts.append(_lines([(f"{rows:,}", reason) for reason, rows in self.reasons.most(_REASONS)]))
             if len(self.reasons) > _REASONS:
-                parts.append(_short(f"and {len(self.reasons) - _REASONS} more reasons"))
+                parts.append(_short(f"and {counted(len(self.reasons) - _REASONS, 'more reason')}"))
         if self.newest:
             parts.append(_short("newest", "bold"))
             parts += [_short(f"  {text}") for text in self.newest]
         return Group(*parts)
 
+    def _bar(self) -> RenderableType:
+        found = Table.grid(padding=(0, 1))
+        total = self.total or 1
+        found.add_row(ProgressBar(total=total, completed=self.done, width=40), f"{self.done / total:.0%}")
+        return found
+
     def _designs(self) -> str:
         if not self.designs_done:
             return ""
-        return f"; {self.designs_done:,} {'designs' if self.designs is None else f'of {self.designs:,} designs'}"
+        whole = (
+            counted(self.designs_done, "design") if self.designs is None else f"{self.designs_done:,} of {counted(self.designs, 'design')}"
+        )
+        return f"; {whole}"
 
     def _pace(self) -> str:
-        spent = f"{duration(self._clock() - self._began)} spent"
+        spent = f"{duration(self._clock() - self._began)} spent" if self.workers else ""  # somebody who watches wasn't there from the start
         return ", ".join(part for part in (self.speed(), spent) if part)
 
 
 def said(row: Mapping[str, Any]) -> str:
     """A row in a line."""
     result = f"{count(row['cycles'])} cycles" if row["status"] == "ok" else f"{row['status']}: {row['error']}"
-    return f"{row['launch']} on {row['device']} {row['overrides'] or ''}".strip() + f": {result}"
+    return f"{words.row(row['launch'], row['device'], row['overrides'])}: {result}"
 
 
 def duration(seconds: float) -> str:

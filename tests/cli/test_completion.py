@@ -14,7 +14,7 @@ from archex.cli.completion import complete
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("archex ", ["run", "compare", "validate", "show", "trace", "plugins"]),
+        ("archex ", ["run", "compare", "results", "validate", "show", "trace", "plugins"]),
         ("archex va", ["validate"]),
         ("archex plugins ", ["list", "check", "new"]),
         ("archex run wave", ["wave_scheduler.", "wave_scheduler="]),
@@ -27,6 +27,12 @@ from archex.cli.completion import complete
         ("archex run broken= nonsense l2.w", ["l2.ways="]),
         ("archex trace wa", ["wave=", "wave_scheduler.", "wave_scheduler="]),
         ("archex compare kern", ["kernels/"]),
+        ("archex results ", ["check", "compact", "merge", "watch"]),
+        ("archex results c", ["check", "compact"]),
+        ("archex results check kern", ["kernels/"]),
+        ("archex results merge kernels o", ["output="]),
+        ("archex results compact kernels output=kern", ["output=kernels/"]),
+        ("archex results watch --", ["--once"]),
         ("archex run --c", ["--cfg", "--config-dir"]),
     ],
 )

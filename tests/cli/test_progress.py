@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from archex.cli.progress import LARGE, Reporter
 from archex.records import schema
-from archex.reports.standing import Best, Standing, duration
+from archex.reports.standing import Best, Standing, duration, times_of
 from rich.console import Console
 
 
@@ -79,7 +79,7 @@ def test_nothing_is_said_twice_at_the_end() -> None:
     with reporter:
         reporter.start(None, None, 0, 1)
         reporter.row(a_row())
-    assert out.getvalue() == "1 rows; 1 worker\n"
+    assert out.getvalue() == "1 row; 1 worker\n"
 
 
 def test_each_kind_of_reason_is_said_and_no_flood() -> None:
@@ -112,11 +112,12 @@ def test_the_rate_is_of_the_last_minute() -> None:
 
 def test_the_best_is_a_geometric_mean_over_all_launches_of_the_first() -> None:
     best = Best()
-    best.add("none", [failing(0, "x"), failing(1, "x")])
+    best.add("none", times_of([failing(0, "x"), failing(1, "x")]))
     for label, times in (("first", (100, 100)), ("half", (50, 200)), ("fast", (50, 50)), ("lacks", (1, None)), ("slow", (400, 100))):
         rows = [a_row(n, time_ns=took, status="ok" if took else "unsupported") for n, took in enumerate(times)]
-        best.add(label, rows)
-    best.add("variants", [a_row(0, time_ns=25), a_row(0, time_ns=99), a_row(1, time_ns=100), a_row(1, launch="k2", time_ns=1)])
+        best.add(label, times_of(rows))
+    variants = [a_row(0, time_ns=25), a_row(0, time_ns=99), a_row(1, time_ns=100), a_row(1, launch="k2", time_ns=1)]
+    best.add("variants", times_of(variants))
     assert best.first == "first"
     assert best.ranked == [("fast", 2.0), ("variants", 2.0), ("first", 1.0)]
 
