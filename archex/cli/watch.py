@@ -16,7 +16,7 @@ from rich.live import Live
 
 from archex.records import lock, words
 from archex.records.reasons import FAILED
-from archex.records.tail import Row, Tail
+from archex.records.tail import Failure, Row, Tail
 from archex.reports.standing import Best, Standing, said, times_of
 from archex.reports.text import console
 
@@ -52,9 +52,9 @@ class Watched:
             self.standing.start(lock.expected(self._folder), None, self.standing.done, 0)
         return [row for row, _ in news]
 
-    def _take(self, row: Row, before: str | None) -> tuple[str, str, str]:
+    def _take(self, row: Row, before: Failure | None) -> tuple[str, str, str]:
         if before is not None:
-            self.standing.again(before)
+            self.standing.again(*before)
         self.standing.row(row)
         self.standing.newest.append(said(row))
         design = row["suite"] or "", row["device"] or "", row["overrides"] or ""

@@ -27,7 +27,7 @@ class Reasons:
         self._found: dict[str, tuple[str, int]] = {}
 
     def add(self, status: str, error: str | None, rows: int = 1) -> str | None:
-        """Count `rows` more; the reason if none of its kind came before."""
+        """Count `rows` more (or less); the reason if none of its kind came before."""
         reason = f"{status}: {(error or 'no reason given').strip().partition(chr(10))[0]}"
         kind = kind_of(reason)
         if kind not in self._found and len(self._found) >= _MOST:
@@ -38,6 +38,8 @@ class Reasons:
             return reason
         text, before = known
         self._found[kind] = text if text == reason else kind, before + rows
+        if before + rows <= 0:
+            del self._found[kind]
         return None
 
     def __len__(self) -> int:

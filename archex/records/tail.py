@@ -16,6 +16,8 @@ from archex.records import journal, store
 #: What somebody who watches wants to know of a row; a shard's other columns aren't read.
 COLUMNS = ("point_id", "launch", "suite", "variant", "device", "overrides", "status", "error", "cycles", "time_ns")
 Row = dict[str, Any]
+#: A failed row's status and error.
+Failure = tuple[str, str | None]
 
 
 class Tail:
@@ -25,25 +27,29 @@ class Tail:
         self._folder = folder
         self._offsets: dict[Path, int] = {}
         self._shards: set[Path] = set()
-        self._known: dict[int, str] = {}  # hash of a row's key -> its status
+        self._known: dict[int, Failure | None] = {}  # hash of a row's key -> how it failed; None has a result
         self.torn: dict[Path, str] = {}
 
-    def news(self) -> list[tuple[Row, str | None]]:
-        """(row, status of the failed row that it takes the place of), journals after shards."""
+    def news(self) -> list[tuple[Row, Failure | None]]:
+        """(row, the failure that it takes the place of), journals after shards."""
         appended = [row for path in journal.journals(self._folder) for row in self._appended(path)]  # read first: see `store.read`
         fresh = [path for path in store.shards(self._folder) if path not in self._shards]
         rows = [row for path in fresh for row in self._shard(path)] + appended
         return [(row, before) for row in rows for before in self._news_of(row)]
 
-    def _news_of(self, row: Row) -> tuple[()] | tuple[str | None]:
-        """Nothing if the row is not new, else the status it had before."""
+    def _news_of(self, row: Row) -> tuple[()] | tuple[Failure | None]:
+        """Nothing if the row is not new, else what was there before."""
         if row["point_id"] is None:  # an older file's
             return (None,)
         key = hash((row["point_id"], row["launch"]))
-        before = self._known.get(key)
-        if before is not None and (before in store.GOOD or row["status"] not in store.GOOD):
+        good = row["status"] in store.GOOD
+        if key not in self._known:
+            self._known[key] = None if good else (row["status"], row["error"])
+            return (None,)
+        before = self._known[key]
+        if before is None or not good:
             return ()
-        self._known[key] = row["status"]
+        self._known[key] = None
         return (before,)
 
     def _shard(self, path: Path) -> Iterator[Row]:

@@ -99,10 +99,11 @@ class Standing:
                 self._samples.popleft()
         return self.reasons.add(status, row["error"]) if status in FAILED else None
 
-    def again(self, status: str) -> None:
-        """A row that was counted before, with this status, comes once more."""
+    def again(self, status: str, error: str | None) -> None:
+        """A row that failed, and was counted, comes once more."""
         self.done -= 1
         self.statuses[status] -= 1
+        self.reasons.add(status, error, -1)
 
     def design(self, label: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """A design is complete."""

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
-import pty
 import re
-import subprocess
-import sys
 import time
 from typing import Any
 
@@ -16,6 +12,7 @@ from archex.cli.progress import LARGE, Reporter
 from archex.records import schema
 from archex.reports.standing import Best, Standing, duration, times_of
 from rich.console import Console
+from terminals import Terminal
 
 
 class Clock:
@@ -179,22 +176,10 @@ print("the end")
 
 
 def in_a_terminal(total: int, term: str) -> str:
-    outer, inner = pty.openpty()
-    environment = os.environ | {"TERM": term, "COLUMNS": "100", "LINES": "30"}
-    process = subprocess.Popen([sys.executable, "-c", SCRIPT.format(total=total)], stdout=inner, stderr=inner, stdin=inner, env=environment)
-    os.close(inner)
-    shown = b""
-    while True:
-        try:
-            part = os.read(outer, 65536)
-        except OSError:  # how Linux says that the other side is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(outer)
-    assert process.wait(30) == 0
-    return shown.decode()
+    terminal = Terminal(SCRIPT.format(total=total), term)
+    shown = terminal.rest()
+    assert terminal.process.wait(30) == 0
+    return shown
 
 
 def test_in_a_terminal_the_block_moves_and_is_gone_at_the_end() -> None:

@@ -13,10 +13,12 @@ import pytest
 from archex.base.errors import RequestError
 from archex.cli.main import main
 from archex.cli.results import main as results
+from archex.cli.watch import Watched
 from archex.records import lock, provenance, store
 from archex.records.journal import Journal
 from archex.records.lock import Lock
 from run_folders import ABOUT, a_row, failed, journal_of, rows_of, shard, tear
+from terminals import Terminal
 
 HERE = ABOUT | {"archex_sources": provenance.sources()}
 
@@ -121,6 +123,43 @@ def test_watch_a_run_under_way(tmp_path: Path) -> None:
     assert rest.splitlines()[-1] == "none: nobody writes here"
     assert re.search(r"^83 of 200 rows, 1 error; 41 designs$", rest, re.MULTILINE)
     assert watching.returncode == 1, "a row failed"
+
+
+def test_watch_in_a_terminal(tmp_path: Path) -> None:
+    writer = Lock(tmp_path / "none")
+    writer.expect(100)
+    journal = Journal(tmp_path / "none", HERE)
+    code = "from pathlib import Path; from archex.cli.watch import watch; watch(Path('none'), False, seconds=0.05)"
+    terminal = Terminal(code)
+    terminal.until("0 of 100 rows")
+    journal.append(rows_of(range(10)))
+    terminal.until("20 of 100 rows; 10 designs")
+    journal.append(rows_of([10]))
+    writer.release()
+    shown = terminal.rest()
+    assert terminal.process.wait(20) == 0
+    assert "\x1b[2K" in shown, "drawn in place"
+    assert "22 of 100 rows; 11 designs" in shown.rpartition("\x1b[2K")[2], "the last block stays"
+    assert shown.endswith("none: nobody writes here\r\n")
+
+
+def test_a_failure_that_was_run_again_is_none_any_more() -> None:
+    writer = Lock(Path("b"))
+    watched = Watched(Path("b"))
+    shard(Path("b"), 1, [failed(4, "copy"), a_row(4, "gather"), failed(5, "copy", "x"), a_row(5, "gather")], HERE)
+    watched.look()
+    standing = watched.standing
+    assert (standing.counted(), standing.designs_done, [label for label, _ in standing.best.ranked]) == (
+        "6 rows, 2 error",
+        3,
+        ["tiny l2.ways=3"],
+    )
+    shard(Path("b"), 2, [a_row(4, "copy", time_ns=1.0)], HERE)
+    watched.look()
+    writer.release()
+    assert (standing.counted(), standing.designs_done) == ("6 rows, 1 error", 3)
+    assert [label for label, _ in standing.best.ranked] == ["tiny l2.ways=4", "tiny l2.ways=3"]
+    assert standing.reasons.most() == [("error: x", 1)]
 
 
 def test_to_look_on_never_keeps_a_writer_out(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from archex.records.tail import Tail
 from run_folders import ABOUT, a_row, failed, rows_of, shard, tear
 
 
-def news(tail: Tail) -> list[tuple[str, str | None]]:
+def news(tail: Tail) -> list[tuple[str, tuple[str, str | None] | None]]:
     return [(row["point_id"], before) for row, before in tail.news()]
 
 
@@ -39,7 +39,7 @@ def test_a_retried_row_is_news_again(tmp_path: Path) -> None:
     shard(tmp_path, 0, [failed(1, "copy"), a_row(2, "copy", status="killed", error="x")])
     assert news(tail) == [("1-copy", None), ("2-copy", None)]
     shard(tmp_path, 1, [failed(1, "copy", "again"), a_row(2, "copy")])
-    assert news(tail) == [("2-copy", "killed")]
+    assert news(tail) == [("2-copy", ("killed", "x"))]
 
 
 def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
