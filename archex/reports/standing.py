@@ -208,7 +208,7 @@ def _per_second(rate: float) -> str:
 
 
 def _short(text: str, style: str = "") -> Text:
-    return Text(text, style, no_wrap=True, overflow="ellipsis")
+    return Text(text.partition("\n")[0], style, no_wrap=True, overflow="ellipsis")
 
 
 def _lines(pairs: Sequence[tuple[str, str]]) -> Table:
