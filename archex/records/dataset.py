@@ -58,6 +58,10 @@ class Dataset:
             if len(held) == store.SHARD_ROWS:
                 self._finish(shard)
 
+    def expect(self, rows: int) -> None:
+        """So many rows there will be, for those who look on."""
+        self._lock.expect(rows)
+
     def close(self) -> None:
         """Put what is there into shards, full or not, and let others write. Where that fails the rows stay in their journals."""
         try:
@@ -92,13 +96,7 @@ class Dataset:
             path.unlink(missing_ok=True)
         for path in (*store.shards(self.folder), *journal.journals(self.folder)):
             if wrong := store.torn(path):
-                aside = self.folder / TORN / path.name
-                try:
-                    aside.parent.mkdir(exist_ok=True)
-                    path.rename(aside)
-                except OSError as error:
-                    raise OutputError.of(aside, error) from None
-                self.notes.append(f"{path} {wrong}: moved to {aside}, its rows run again")
+                self.notes.append(f"{path} {wrong}: moved to {set_aside(path)}, its rows run again")
 
     def _fold(self) -> None:
         """The rows of left journals as a shard."""
@@ -109,6 +107,17 @@ class Dataset:
             self._first += 1
         for path in left:
             path.unlink(missing_ok=True)
+
+
+def set_aside(path: Path) -> Path:
+    """Move a torn file to where it isn't read."""
+    aside = path.parent / TORN / path.name
+    try:
+        aside.parent.mkdir(exist_ok=True)
+        path.rename(aside)
+    except OSError as error:
+        raise OutputError.of(aside, error) from None
+    return aside
 
 
 def number(path: Path) -> int:

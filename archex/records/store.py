@@ -110,7 +110,7 @@ def _read(file: Path) -> polars.DataFrame:
         found = polars.read_parquet(file.read_bytes())
     except polars.exceptions.PolarsError as error:
         raise ValueError(str(error)) from None
-    return _conform(found)
+    return conform(found)
 
 
 def latest(found: polars.DataFrame) -> polars.DataFrame:
@@ -125,7 +125,7 @@ def latest(found: polars.DataFrame) -> polars.DataFrame:
     return chosen.sort("_at").drop("_at", "_point", "_good")
 
 
-def _conform(found: polars.DataFrame) -> polars.DataFrame:
+def conform(found: polars.DataFrame) -> polars.DataFrame:
     """An older file's rows in today's columns: new ones null, unknown ones dropped. ValueError if it holds no rows of ours."""
     import polars
 

@@ -148,6 +148,7 @@ class Loop:
 
     def _start(self, total: int | None, kept: int) -> None:
         self.total = total
+        self._output.expect(total)
         self._listener.start(total, self._plan.total, kept, self._plan.launcher.workers)
 
     def _expected(self, designs: int | None) -> int | None:

@@ -30,6 +30,7 @@ class Output:
         self.path, self._about = path, about
         self.is_file = path.suffix == ".parquet"
         self._writer: Dataset | OneFile | None = None
+        self._expected: int | None = None
         self._earlier: dict[int, int] = {}
         self._frame: Any = None
         if not self.is_file and path.is_dir():
@@ -67,6 +68,13 @@ class Output:
         """Be the writer."""
         if self._writer is None:
             self._writer = OneFile(self.path, self._about) if self.is_file else Dataset(self.path, self._about)
+            self.expect(self._expected)
+
+    def expect(self, rows: int | None) -> None:
+        """How many rows there will be, if anybody knows: told to those who look on."""
+        self._expected = rows
+        if rows is not None and isinstance(self._writer, Dataset):
+            self._writer.expect(rows)
 
     def put(self, rows: Sequence[tuple[int, dict[str, Any]]]) -> None:
         """Keep rows that came together."""
