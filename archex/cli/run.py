@@ -11,8 +11,8 @@ from archex.reports import sweep
 from archex.reports.launches import failures, launches, summary
 from archex.reports.text import console
 from archex.sweeps import flags
-from archex.sweeps.plan import plan
-from archex.sweeps.run import Result, run
+from archex.sweeps.execute import execute as carry_out
+from archex.sweeps.run import Result
 from archex.sweeps.work import Steps
 
 #: Rows of a run up to which each has its line at the end.
@@ -46,9 +46,8 @@ def closing(result: Result) -> Iterator[RenderableType]:
 
 def execute(asked: flags.Flags, steps: Steps, command: Sequence[str]) -> Result:
     """Plan and run, telling how it goes."""
-    planned = plan(asked.overrides, asked.multirun, steps, asked.folders)
     with Reporter() as reporter:
-        return run(planned, steps, reporter, command)
+        return carry_out(asked, steps, reporter, command)
 
 
 def failed(result: Result) -> int:

@@ -12,29 +12,32 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from math import prod
 
 from archex.base.errors import Problem
+from archex.sweeps import backends
 from archex.sweeps.compose import Composer
 from archex.sweeps.designer import NO_SETTINGS, Designer
-from archex.sweeps.grammar import Axis
+from archex.sweeps.grammar import Axis, Groups
 from archex.sweeps.points import Assignment, Design, is_hydra, show_value
 from archex.sweeps.settings import RUN_KEYS
 from archex.sweeps.sweepers.grid import Grid
 
-#: Points of a sweep that is composed whole.
-EXACT = 512
+#: Points, and combinations of choices among them, of a sweep that is composed whole.
+EXACT, COMBINED = 512, 32
 #: Values of one axis that are looked at; points that a value which looks wrong is tried in; such points in all.
 VALUES, TRIED, TRIED_IN_ALL = 1024, 16, 2048
 #: Problems that are listed when every point fails.
 LISTED = 50
 
 
-def axes(found: Sequence[Axis], composer: Composer, intervals: bool = False) -> list[Problem]:
+def axes(found: Sequence[Axis], composer: Composer) -> list[Problem]:
     """What is wrong with axes before anything is composed."""
-    problems = composer.check(assignment for axis in found if composer.is_group(axis.key) for assignment in axis) + swept(found)
-    if not intervals:
+    problems = composer.check(assignment for axis in found if composer.is_group(axis.key) for assignment in axis)
+    problems += swept(found) + backends.problems(found, composer.plugins)
+    if not getattr(backends.chosen("hydra/sweeper", found, composer.plugins["hydra/sweeper"]), "intervals", False):
         rule = "is an interval; a sweep needs a list of values: choice(a,b), range(1,9) or a,b"
-        problems += [Problem(axis.key, (axis.override.input_line or "").partition("=")[2], rule) for axis in found if axis.interval]
+        problems += [Problem(axis.key, axis.given, rule) for axis in found if axis.interval]
     return problems
 
 
@@ -50,11 +53,12 @@ def swept(axes: Iterable[Axis]) -> list[Problem]:
 class Examined:
     """The points of a sweep that were looked at."""
 
-    def __init__(self, axes: Sequence[Axis], designer: Designer) -> None:
+    def __init__(self, axes: Sequence[Axis], designer: Designer, groups: Groups) -> None:
         self._grid, self._designer = Grid(axes), designer
-        self._random = random.Random(0)
+        self._random, self._tried = random.Random(0), 0
         self.designs: dict[int, Design] = {}
-        self.exact = self._grid.total <= EXACT
+        combined = prod(len(axis) for axis in axes if groups.is_group(axis.key))
+        self.exact = self._grid.total <= EXACT and combined <= COMBINED
         self._sharing: dict[tuple[int, int], list[Design]] = defaultdict(list)  # (axis, place of the value) -> designs that have it
         for index in range(self._grid.total) if self.exact else self._lattice([0] * len(axes)):
             self._look(index)
@@ -83,7 +87,7 @@ class Examined:
 
     def standing(self) -> list[Problem]:
         """The problems that belong to one override by itself: those that every design with that override has."""
-        found, judged = [], {}
+        found, judged, said = [], {}, set()
         for design in list(self.designs.values()):
             for problem in design.problems:
                 blamed = _blamed(problem, design.assignments)
@@ -91,15 +95,16 @@ class Examined:
                 known = (at, problem.path, str(problem.value))
                 if not problem.combined and known not in judged:
                     judged[known] = all(_has(other, problem) for other in self._beside(at))
-                if not problem.combined and judged[known]:
+                words = (problem.path, str(problem.value), problem.rule)  # whatever file it is from
+                if not problem.combined and judged[known] and words not in said:
+                    said.add(words)
                     found.append(problem)
         return found + [p for design in self.designs.values() if design.settings is NO_SETTINGS for p in design.problems]
 
     def _beside(self, at: tuple[int, int] | None) -> Iterable[Design]:
         """The designs that have a value, more of them than were looked at so far; all for no value."""
-        if self.exact or len(self.designs) > EXACT + TRIED_IN_ALL + VALUES * len(self._grid.axes):
-            return self.designs.values() if at is None else self._sharing[at]
-        for _ in range(TRIED):
+        for _ in range(0 if self.exact or self._tried >= TRIED_IN_ALL else TRIED):
+            self._tried += 1
             places = [self._random.randrange(len(axis)) for axis in self._grid.axes]
             if at is not None:
                 places[at[0]] = at[1]
@@ -143,7 +148,7 @@ def _has(design: Design, problem: Problem) -> bool:
 
 
 def unique(problems: Iterable[Problem]) -> list[Problem]:
-    """Each problem once, whatever file or bound it names."""
+    """Each problem once."""
     kept: dict[str, Problem] = {}
     for problem in problems:
         kept.setdefault(str(problem), problem)

@@ -15,6 +15,7 @@ from typing import Any, cast
 import attrs
 from hydra import initialize_config_dir
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
 from hydra.errors import HydraException
@@ -27,7 +28,7 @@ from archex.base import folders
 from archex.base.errors import ABSENT, Problem, RequestError, closest, unknown
 from archex.sweeps import search_path
 from archex.sweeps.bases import Base, base_of, first_line, resolved
-from archex.sweeps.points import Assignment, is_hydra
+from archex.sweeps.points import Assignment, is_field, is_hydra
 from archex.sweeps.sources import Sources
 from archex.sweeps.values import DELETED, apply
 
@@ -96,9 +97,22 @@ class Composer(AbstractContextManager["Composer"]):
     @cached_property
     def slots(self) -> tuple[str, ...]:
         """Every group that the root config has a line for, in its order."""
+        return tuple(name for name in self._lines if not name.startswith("override "))
+
+    @cached_property
+    def plugins(self) -> dict[str, str]:
+        """The launcher and the sweeper that the root config chooses, by group."""
+        return {name.removeprefix("override "): value for name, value in self._lines.items() if name.startswith("override ")}
+
+    @cached_property
+    def _lines(self) -> dict[str, str]:
         defaults = OmegaConf.load(folders.conf() / f"{CONFIG}.yaml").defaults
-        names = [str(next(iter(line))) for line in defaults if isinstance(line, DictConfig)]
-        return tuple(name for name in names if " " not in name)  # `override hydra/launcher` is Hydra's own
+        return {str(key): str(value) for line in defaults if isinstance(line, DictConfig) for key, value in line.items()}
+
+    @property
+    def loader(self) -> ConfigLoader:
+        """Hydra's own."""
+        return self._loader
 
     def check(self, assignments: Iterable[Assignment]) -> list[Problem]:
         """What is wrong with assignments by themselves: groups and choices that don't exist."""
@@ -120,7 +134,7 @@ class Composer(AbstractContextManager["Composer"]):
         base = self._base(tuple(_choice(a) for a in grouped))
         config, values, problems, whole = base.config, [], [], not base.broken
         for assignment in assignments:
-            if self._composes(assignment):
+            if self._composes(assignment) or is_field(assignment.key):
                 continue
             problem = self._problem(config, assignment)
             if problem is not None:
@@ -136,7 +150,18 @@ class Composer(AbstractContextManager["Composer"]):
 
     def _composes(self, assignment: Assignment) -> bool:
         """Whether an assignment is Hydra's to compose: a choice of a group, or one of its own keys."""
-        return assignment.key in self.slots or is_hydra(assignment.key)
+        return assignment.key in self.slots or (is_hydra(assignment.key) and not is_field(assignment.key))
+
+    def master(self, assignments: Sequence[Assignment]) -> DictConfig:
+        """Hydra's own node, for making its launcher and its sweeper, with what is said of them."""
+        choices = tuple(_choice(a) for a in assignments if self._composes(a))
+        self._base(choices)
+        hydra = self._last[1] if self._last[0] == choices else self.load(choices).hydra
+        config = OmegaConf.create({"hydra": hydra})
+        for assignment in assignments:
+            if is_field(assignment.key) and not assignment.deletes:
+                OmegaConf.update(config, assignment.key, assignment.value, merge=False, force_add=True)
+        return config
 
     def _base(self, choices: tuple[str, ...]) -> Base:
         found = self._bases.get(choices)
@@ -144,7 +169,7 @@ class Composer(AbstractContextManager["Composer"]):
             composed = self.load(choices)
             made = composed.hydra.runtime.choices.items()
             OmegaConf.set_struct(composed, False)
-            del composed["hydra"]
+            self._last = (choices, composed.pop("hydra"))
             found = base_of(composed, {str(key): str(value) for key, value in made if value is not None and "hydra/" not in str(key)})
             self._bases[choices] = found
             while len(self._bases) > _KEPT:

@@ -21,6 +21,7 @@ from omegaconf import OmegaConf
 from archex.base.errors import ABSENT, Problem, RequestError
 from archex.sweeps import check, grammar
 from archex.sweeps.compose import CONFIG, Composer
+from archex.sweeps.points import is_hydra
 from archex.sweeps.quoting import quote_arguments
 from archex.sweeps.sweepers.grid import Grid
 
@@ -88,7 +89,7 @@ def _own_logging() -> Iterator[None]:
 
 def _groups(flags: Flags, composer: Composer) -> list[str]:
     """The overrides that Hydra itself composes: choices of groups and its own keys."""
-    return [text for text in flags.overrides if composer.is_group(text.partition("=")[0].lstrip("+")) or text.startswith("hydra.")]
+    return [text for text in flags.overrides if composer.is_group(text.partition("=")[0].lstrip("+")) or is_hydra(text)]
 
 
 def _show_configs(flags: Flags, composer: Composer) -> None:

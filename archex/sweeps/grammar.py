@@ -44,6 +44,11 @@ class Axis(Sequence[Assignment]):
             return [self[each] for each in range(*place.indices(len(self)))]
         return self.assign(self.values[place])
 
+    @property
+    def given(self) -> str:
+        """What stood behind the equals sign."""
+        return (self.override.input_line or "").partition("=")[2]
+
     def assign(self, value: Any) -> Assignment:
         """The assignment of a parsed value."""
         text = Override._get_value_element_as_str(value)
@@ -80,13 +85,12 @@ def parse(overrides: Iterable[str], multirun: bool, groups: Groups | None = None
     seed = next((str(override.value()) for override in reversed(parsed) if override.key_or_group == "seed"), "0")
     for override in parsed:
         found = _axis(override, groups, seed)
-        given = (override.input_line or "").partition("=")[2]
         if isinstance(found, Problem):
             problems.append(found)
         elif len(found) > 1 and not multirun:
-            problems.append(Problem(found.key, given, "gives several values; sweeps need -m: archex run -m ..."))
+            problems.append(Problem(found.key, found.given, "gives several values; sweeps need -m: archex run -m ..."))
         elif not found:
-            problems.append(Problem(found.key, given, "gives no value"))
+            problems.append(Problem(found.key, found.given, "gives no value"))
         else:
             axes[found.key] = found  # the last one given wins, as in Hydra
     return list(axes.values()), problems

@@ -8,7 +8,8 @@ problems.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from contextlib import nullcontext
+from typing import Any, Protocol
 
 import attrs
 
@@ -83,35 +84,56 @@ class Plan:
         return tuple(design for designs in self.rounds() for design in designs)
 
 
+class Makes(Protocol):
+    """What makes a sweeper of a request's axes (`backends.SweeperPlugin`)."""
+
+    def make(self, axes: Sequence[Axis]) -> Sweeper:
+        """The points; RequestError for axes that it can't do."""
+
+
+def _local(settings: Settings) -> Launcher:
+    return Local(settings.workers)
+
+
 def plan(
     arguments: Sequence[str],
     multirun: bool,
     steps: Steps,
     folders: Sequence[str] = (),
-    sweeper: Callable[[Sequence[Axis]], Sweeper] = Grid,
+    *,
+    composer: Composer | None = None,
+    launcher: Callable[[Settings], Launcher] = _local,
+    sweeper: Makes | None = None,
 ) -> Plan:
-    """Parse, compose (`folders`: further config folders), describe, read the suites: what it takes to know that the request is right."""
-    with Composer(folders) as composer:
+    """Parse, compose (`folders`: further config folders), describe, read the suites: what it takes to know that the request is right.
+
+    composer: one that is open. sweeper: every combination, if none is given.
+    """
+    with Composer(folders) if composer is None else nullcontext(composer) as composer:
         axes, problems = grammar.parse(arguments, multirun, composer)
-        problems += check.axes(axes, composer, intervals=getattr(sweeper, "intervals", False))
+        problems += check.axes(axes, composer)
         broken = {problem.path for problem in problems}
         # The rest of the request is checked too, without what is already known to be wrong.
         sound = [axis for axis in axes if axis.key not in broken]
         shelf = Shelf()
         designer = Designer(composer, steps, shelf)
-        seen = check.Examined(sound, designer)
+        seen = check.Examined(sound, designer, composer)
     launches = Launches(steps)
     problems += seen.standing() + _unreadable(seen.designs.values(), launches)
+    points: Sweeper = Grid(sound)
+    try:
+        points = points if sweeper is None else sweeper.make(sound)
+    except RequestError as error:
+        problems += error.problems
     if problems or (problems := seen.hopeless()):
-        shelf.close()
         raise RequestError(check.unique(problems))
+    settings = seen.designs[0].settings
 
     def make(point: Point) -> Design:
         known = seen.designs.get(point.index)
         return known if known is not None and known.assignments == point.assignments else designer.design(point)
 
-    settings = seen.designs[0].settings
-    return Plan(settings, launches, sweeper(sound), make, shelf, Local(settings.workers))
+    return Plan(settings, launches, points, make, shelf, launcher(settings))
 
 
 def _unreadable(designs: Iterable[Design], launches: Launches) -> list[Problem]:
@@ -132,7 +154,6 @@ def describe_one(arguments: Sequence[str], steps: Steps, folders: Sequence[str] 
         problems += check.axes(axes, composer)
         broken = {problem.path for problem in problems}
         design = Designer(composer, steps, shelf).design(Grid([axis for axis in axes if axis.key not in broken]).at(0))
-    shelf.close()
     if problems or design.problems:
         raise RequestError(check.unique([*problems, *design.problems]))
     return design

@@ -80,3 +80,8 @@ class Design:
 def is_hydra(key: str) -> bool:
     """Whether a key is one of Hydra's own: `hydra.launcher.workers`, `hydra/sweeper`."""
     return key.startswith(("hydra.", "hydra/"))
+
+
+def is_field(key: str) -> bool:
+    """Whether a key is a field of the launcher or the sweeper, which `backends` checks."""
+    return key.startswith(("hydra.launcher.", "hydra.sweeper."))

@@ -18,6 +18,8 @@ defaults:
   - suite: smoke
   - _self_
   - experiments: null
+  - override hydra/launcher: archex
+  - override hydra/sweeper: archex
 sampling: auto
 repeat: 1
 seed: 0
