@@ -118,6 +118,9 @@ def aside_vector(spec: DeviceSpec, clock: float) -> np.ndarray:
     values = {
         t.ASIDE_REMOTE_LATENCY: unit.remote_latency,
         t.ASIDE_REMOTE_BYTES: unit.remote_bytes,
+        t.ASIDE_REMOTE_LINE: unit.remote_line,
+        t.ASIDE_REMOTE_SECTOR: unit.remote_sector,
+        t.ASIDE_REMOTE_ATOMIC: unit.remote_atomic,
         t.ASIDE_CLUSTER_BARRIER: unit.cluster_barrier,
         t.ASIDE_CLUSTER_WAVE: unit.cluster_barrier_wave,
         t.ASIDE_CLUSTER_START: spec["dispatcher"].cluster_interval.cycles(clock),

@@ -31,6 +31,9 @@ K_PHASES = 1  # phases ended
 K_TIME = 2  # cycle of the latest arrival
 K_END = 3  # cycle from which the waves of the last phase go on
 CLUSTER_COLUMNS = 4
+#: Bytes that a request to another workgroup's local memory covers, and that its data travel in.
+REMOTE_LINE = 128
+REMOTE_SECTOR = 32
 CLUSTER_WAIT = ASIDE + (1 << 16)
 
 
@@ -96,7 +99,7 @@ def clear_cluster(core: Any, state: Any, group: int) -> None:
 
 
 @jit
-def remote_rank(core: Any, state: Any, group: int, address: int) -> int:
+def remote_rank(core: Any, group: int, address: int) -> int:
     """The context slot of the other workgroup whose local memory this is, -1 if it is the wave's own."""
     rank = address >> lay.CLUSTER_SHIFT
     if rank <= 0 or rank > core.launch[L_CLUSTER]:
@@ -106,19 +109,52 @@ def remote_rank(core: Any, state: Any, group: int, address: int) -> int:
 
 
 @jit
-def reach_out(core: Any, state: Any, unit: int, other: int, start: float, passes: float, moved: int) -> float:
-    """Cycle from which another workgroup's local memory has taken an access of `moved` bytes that leaves here at `start`.
+def way_out(core: Any, memory: Any, group: int, width: int, atomic: bool) -> tuple[int, float]:
+    """(context slot of a workgroup that lanes reach, -1 if all stay at home; cycles their requests hold the way there).
 
-    The bytes pass the way between the two compute units, and the port there.
+    Requests go by lines of one workgroup's local memory, data by sectors.
     """
-    rate = core.aside[tab.ASIDE_REMOTE_BYTES]
-    target = state.groups[other, G_UNIT]
-    if rate > 0.0:
-        start = max(start, state.ports[unit, REMOTE_PORT])
-        state.ports[unit, REMOTE_PORT] = start + moved / rate
+    other, lines, sectors = -1, 0, 0
+    for lane in range(width):
+        address = memory.addresses[lane]
+        if address < 0:
+            continue
+        there = remote_rank(core, group, address)
+        if there < 0:
+            continue
+        other = there
+        new_line, new_sector = 1, 1
+        for before in range(lane):
+            if memory.addresses[before] >= 0:
+                if memory.addresses[before] // REMOTE_SECTOR == address // REMOTE_SECTOR:
+                    new_sector = 0
+                if memory.addresses[before] // REMOTE_LINE == address // REMOTE_LINE:
+                    new_line = 0
+        lines += new_line
+        sectors += new_sector
+    if atomic:
+        return other, sectors * core.aside[tab.ASIDE_REMOTE_ATOMIC]
+    return other, lines * core.aside[tab.ASIDE_REMOTE_LINE] + sectors * core.aside[tab.ASIDE_REMOTE_SECTOR]
+
+
+@jit
+def take_way(state: Any, unit: int, start: float, held: float) -> float:
+    """Take the way to the other compute units of the cluster for `held` cycles; the cycle it is free for that."""
+    start = max(start, state.ports[unit, REMOTE_PORT])
+    state.ports[unit, REMOTE_PORT] = start + held
+    return start
+
+
+@jit
+def reach_out(core: Any, state: Any, other: int, now: float, start: float, passes: float) -> float:
+    """Cycle from which another workgroup's local memory has taken an access, issued at `now`, that leaves here at `start`.
+
+    It holds the port there for `passes`. That port's work is counted from the issue on: an access that waits long for its way would
+    otherwise keep the other's own accesses from a port that stands idle.
+    """
     start += core.aside[tab.ASIDE_REMOTE_LATENCY]
     port = core.unit_int[tab.LOCAL_PORT]
-    target = core.owners[tab.OWNER_LOCAL, target]
+    target = core.owners[tab.OWNER_LOCAL, state.groups[other, G_UNIT]]
     start = max(start, state.ports[target, port])
-    state.ports[target, port] = max(state.ports[target, port], start - core.aside[tab.ASIDE_REMOTE_LATENCY]) + passes
+    state.ports[target, port] = max(state.ports[target, port], now) + passes
     return start

@@ -74,6 +74,6 @@ def _steps(core: Any, paths: Any, state: Any, memory: Any, trace: Any, functions
     read = apart(read_line, f64(paths, functions, write.kind, memory, i64, i64, i64, f64, f64, i64))
     links = bundle(Links(write, read))
     far = apart(global_access, pair(core, paths, functions, links.kind, state, memory, trace, *[i64] * 8))
-    near = apart(local_access, pair(core, functions, state, memory, trace, *[i64] * 8))
+    near = apart(local_access, pair(core, functions, state, memory, trace, *[i64] * 9))
     form = pair(core, paths, functions, links.kind, state, memory, trace, *[i64] * 5)
     return functools.cache(lambda asides: bundle(Calls(far, near, apart(aside if asides else never, form), links)))

@@ -19,7 +19,7 @@ from archex.engine.addresses import (
     lines_of,
     partial_sectors,
 )
-from archex.engine.bits import count
+from archex.engine.bits import count, lowest
 from archex.engine.bundle import segment
 from archex.engine.servers import ACCEPTED, CLOCK, REPEATED
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_CONTEXT, W_RETIRED, W_STORE
@@ -47,6 +47,14 @@ def record_of(core: Any, state: Any, trace: Any, w: int, pc: int) -> tuple[int, 
     place = (trace.cursor[context, lay.RECORD_HEAD] + ordinal) & (trace.records.shape[1] - 1)
     row = trace.records[context, place]
     return row[lay.RECORD_KIND], row[lay.RECORD_BASE], row[lay.RECORD_STRIDE], row[lay.RECORD_MASK]
+
+
+@jit
+def leads_to_local(trace: Any, context: int, kind: int, base: int, mask: int) -> bool:
+    """Whether a generic access is one of local memory: all lanes' are, or none's."""
+    if kind == lay.SCATTERED and mask != 0:
+        base = trace.pool[context, base & (trace.pool.shape[1] - 1), lowest(mask)]
+    return base >= LOCAL_WINDOW
 
 
 @jit

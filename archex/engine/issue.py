@@ -15,7 +15,7 @@ from archex.engine.bits import lowest
 from archex.engine.bundle import segment, whole
 from archex.engine.dispatch import begin_wave
 from archex.engine.fetch import constant_extra
-from archex.engine.global_memory import LOCAL_WINDOW, record_of
+from archex.engine.global_memory import LOCAL_WINDOW, leads_to_local, record_of
 from archex.engine.local_memory import cross_lane
 from archex.engine.log import begin_entry, charge_entry, end_entry
 from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
@@ -39,6 +39,7 @@ from archex.engine.state import (
     U_ISSUED,
     W_BARRIER,
     W_BUSY,
+    W_CONTEXT,
     W_END,
     W_HOLD,
     W_HOLD_REASON,
@@ -152,8 +153,10 @@ def memory_instruction(
     else:
         record, base, stride, mask = record_of(core, state, trace, w, pc)
         local = kind == lay.LOCAL_LOAD or kind == lay.LOCAL_STORE or kind == lay.LOCAL_ATOMIC
-        if local or (record == lay.AFFINE and base >= LOCAL_WINDOW):
-            done, taken = calls.local_access(core, functions, state, memory, trace, unit, w, pc, now, record, base, stride, mask)
+        generic = not local and leads_to_local(trace, state.waves[w, W_CONTEXT], record, base, mask)
+        if local or generic:
+            above = LOCAL_WINDOW if generic else 0
+            done, taken = calls.local_access(core, functions, state, memory, trace, unit, w, pc, now, record, base, stride, mask, above)
         else:
             feedback = core.launch[L_WAVE_FEEDBACK] & (MISSED | FILLED)
             missed = memory.counters[_LOOKUPS] - memory.counters[_HITS]

@@ -11,8 +11,8 @@ from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.addresses import expand_affine, expand_scattered, local_passes, local_weight
-from archex.engine.bits import count, lowest
-from archex.engine.clusters import reach_out, remote_rank
+from archex.engine.bits import count
+from archex.engine.clusters import reach_out, take_way, way_out
 from archex.engine.global_memory import LOCAL_WINDOW
 from archex.engine.ports import take_port
 from archex.engine.state import L_CLUSTER, L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_GROUP, W_STORE
@@ -32,20 +32,14 @@ def latency_of(local_memory: Any, bytes_of: int) -> float:
 
 
 @jit
-def first_address(memory: Any, width: int) -> int:
-    """The address of the first active lane (addresses expanded)."""
-    for lane in range(width):
-        if memory.addresses[lane] >= 0:
-            return memory.addresses[lane] % LOCAL_WINDOW
-    return 0
-
-
-@jit
 def local_access(
     core: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int,
-    kind: int, base: int, stride: int, mask: int,
+    kind: int, base: int, stride: int, mask: int, generic: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """Carry out a local-memory access issued at `now`; (cycle of the result, cycle the port took it)."""
+    """Carry out a local-memory access issued at `now`; (cycle of the result, cycle the port took it).
+
+    generic: what scattered addresses lie above local memory's own.
+    """
     if kind == lay.NO_ACCESS:
         return now + 1, now
     row = core.code[pc]
@@ -55,14 +49,14 @@ def local_access(
     atomic = what == lay.LOCAL_ATOMIC or what == lay.ATOMIC or what == lay.REDUCE
     store = 1 if what == lay.LOCAL_STORE or what == lay.STORE or atomic else 0
     if kind == lay.SCATTERED:
-        bias = 0
-        expand_scattered(memory, trace.pool, state.waves[w, W_CONTEXT], base, mask, width, bias)
+        expand_scattered(memory, trace.pool, state.waves[w, W_CONTEXT], base, mask, width, generic)
     elif base >= LOCAL_WINDOW:
         base -= LOCAL_WINDOW
-    other = -1
+    other, way = -1, 0.0
     if core.launch[L_CLUSTER] > 1:
-        first = base + stride * lowest(mask) if kind == lay.AFFINE else first_address(memory, width)
-        other = remote_rank(core, state, state.waves[w, W_GROUP], first)
+        if kind == lay.AFFINE:
+            expand_affine(memory, base, stride, mask, width)
+        other, way = way_out(core, memory, state.waves[w, W_GROUP], width, atomic)
     banks, bank_bytes = int(local[tab.LOCAL_BANKS]), int(local[tab.LOCAL_BANK_BYTES])
     if atomic:
         if kind == lay.AFFINE:
@@ -92,7 +86,8 @@ def local_access(
     memory.counters[_CONFLICTS] += max(passes - ideal, 0)
     start = take_port(state, core.owners[tab.OWNER_LOCAL, unit], core.unit_int[tab.LOCAL_PORT], float(now), held)
     if other >= 0:
-        latency += reach_out(core, state, unit, other, start, held, count(mask) * bytes_of) - start
+        start = take_way(state, unit, start, way)
+        latency += reach_out(core, state, other, float(now), start, held) - start
         latency += 0.0 if store == 1 else core.aside[tab.ASIDE_REMOTE_LATENCY]
     if store == 1:
         state.waves[w, W_STORE] = max(state.waves[w, W_STORE], int(start + held))

@@ -172,11 +172,14 @@ ASIDE_BULK_INTERVAL = 2  # cycles between two bulk copies of a compute unit
 ASIDE_BULK_EXTRA = 3  # latency of such a copy beside a load's
 ASIDE_BULK_RATE = 4  # bytes of them a cycle and compute unit; 0: as its port
 ASIDE_REMOTE_LATENCY = 5  # cycles from one compute unit of a cluster to another, one way
-ASIDE_REMOTE_BYTES = 6  # bytes a cycle from and to another's local memory; 0 unlimited
+ASIDE_REMOTE_BYTES = 6  # bytes a cycle of bulk copies to another's local memory; 0 unlimited
 ASIDE_CLUSTER_BARRIER = 7  # cycles from the last arrival at a cluster's barrier until its waves go on
 ASIDE_CLUSTER_WAVE = 8  # ... and so many more for each wave of a compute unit's workgroup
 ASIDE_CLUSTER_START = 9  # cycles between two starts beside the others, for each cluster
-ASIDE_COLUMNS = 10
+ASIDE_REMOTE_LINE = 10  # cycles of the way to another's local memory for a line (REMOTE_LINE bytes) of an access
+ASIDE_REMOTE_SECTOR = 11  # ... for a sector (REMOTE_SECTOR bytes) of a load or store
+ASIDE_REMOTE_ATOMIC = 12  # ... for a sector of atomics
+ASIDE_COLUMNS = 13
 
 # --- owners: the compute unit whose store or port a compute unit uses, one row each
 OWNER_CODE = 0  # instruction cache

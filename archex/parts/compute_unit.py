@@ -38,7 +38,10 @@ class ComputeUnitSpec:
     cluster_barrier: float = number("cycles", "a barrier of such a cluster lets waves go so many cycles after the last arrival", default=0)
     cluster_barrier_wave: float = number("cycles", "and so many more for each wave of a workgroup", default=0)
     remote_latency: float = number("cycles", "from one compute unit of a cluster to another's local memory, one way", default=0)
-    remote_bytes: float = number("B/cycle", "bytes of that a compute unit moves a cycle; 0: as its port", default=0)
+    remote_bytes: float = number("B/cycle", "bytes of bulk copies there that a compute unit moves a cycle; 0: as its port", default=0)
+    remote_line: float = number("cycles", "of the way there, for each line of 128 bytes that a wave's access touches", default=0)
+    remote_sector: float = number("cycles", "... and for each 32 bytes of it", default=0)
+    remote_atomic: float = number("cycles", "of the way there, for each 32 bytes that a wave's atomics touch", default=0)
 
 
 class ComputeUnit(Part):

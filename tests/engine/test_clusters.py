@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from archex.base import layout as lay
 from archex.engine import tables as tab
-from tests.engine.synthetic import BULK_RECORD, MEMORY, Wave, affine, box, device, op, program, signal, simulate
+from archex.engine.global_memory import LOCAL_WINDOW
+from tests.engine.synthetic import BULK_RECORD, FULL, MEMORY, Wave, affine, box, device, op, program, signal, simulate
 
 EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
 MEET = [op(lay.CLUSTER_ARRIVE, -1, latency=2, kind_class="barrier"), op(lay.CLUSTER_WAIT, -1, latency=2, kind_class="barrier")]
 WORK = [op(dst=0, src=(0,))] * 50
-CLUSTERS = {"aside_remote_latency": 80, "aside_cluster_barrier": 150, "aside_remote_bytes": 16}
+WAY = {"aside_remote_bytes": 16, "aside_remote_line": 2, "aside_remote_sector": 1.5, "aside_remote_atomic": 4}
+CLUSTERS = {"aside_remote_latency": 80, "aside_cluster_barrier": 150} | WAY
 FAR = 1 << 30
 
 
@@ -89,6 +91,37 @@ def test_another_workgroups_local_memory_is_further_away() -> None:
         times[name] = simulate(grouped(2, 1), program(body, MEET, [EXIT]), make, workgroups=2, cluster=2).last_end()
     assert times["own"] == times["mapped"]
     assert times["other"] - times["own"] == pytest.approx(19 * 160, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "offsets", "cycles"),
+    [
+        (lay.LOCAL_LOAD, [lane * 4 for lane in range(32)], 2 + 4 * 1.5),  # a line, four sectors
+        (lay.LOCAL_LOAD, [lane * 32 for lane in range(32)], 8 * 2 + 32 * 1.5),  # eight lines, a sector a lane
+        (lay.LOCAL_LOAD, [lane * 4 if lane < 16 else -1 for lane in range(32)], 2 + 2 * 1.5),
+        (lay.REDUCE, [lane * 4 for lane in range(32)], 4 * 4),
+        (lay.REDUCE, [lane * 32 for lane in range(32)], 32 * 4),
+    ],
+)
+@pytest.mark.parametrize("generic", [False, True])
+def test_the_way_to_other_workgroups_takes_lines_and_sectors(kind: int, offsets: list[int], cycles: float, generic: bool) -> None:
+    """Waves with nothing else to do are as fast as the way: what lanes do at home takes none of it."""
+    if kind == lay.REDUCE and not generic:
+        kind = lay.LOCAL_ATOMIC
+    name = "local_load" if kind == lay.LOCAL_LOAD and not generic else "atomic"
+    if kind == lay.LOCAL_LOAD and generic:
+        kind = lay.LOAD
+    body = [op(kind, MEMORY, 1, 4, -1, (), k, 4, kind_class=name) for k in range(40)]
+    window = LOCAL_WINDOW if generic else 0
+
+    def make(workgroup: int, wave: int) -> Wave:
+        if workgroup == 1:
+            return [(1, 32), (2, 32)], [], []
+        pool = [[window + (rank_of(1, offset) if offset >= 0 else 4096 + 4 * lane) for lane, offset in enumerate(offsets)]] * 40
+        return [(0, 32), (1, 32), (2, 32)], [(lay.SCATTERED, k, 0, FULL) for k in range(40)], pool
+
+    end = simulate(grouped(2, 1), program(body, MEET, [EXIT]), make, workgroups=2, waves=8, cluster=2).last_end()
+    assert end == pytest.approx(8 * 40 * cycles, rel=0.15, abs=400)
 
 
 def test_one_multicast_is_read_once_and_delivered_to_all() -> None:
