@@ -1,71 +1,163 @@
-"""archex compare RUN [RUN ...] [baseline=DEVICE] [--html FILE]: who wins, by how much, and what moved.
+"""archex compare RUN [RUN ...] [baseline=DEVICE or point] [top=N] [--html FILE] [--markdown FILE]: who wins, by how much, and why.
 
 RUN is a Parquet file or the folder of a run. One run with several designs compares its designs. baseline= names a design by its device, its
-overrides, its fingerprint or its run; without it the first one is the baseline. --html also writes the tables as one self-contained page.
+overrides, its label, its fingerprint or its run; without it the first one is the baseline. top=N lists the N fastest and the N slowest
+designs (10). --html writes one page that needs no network, to sort, filter and ask further; --markdown writes the tables as text, `-` to
+standard output instead of the tables.
 """
 
 from __future__ import annotations
 
-import io
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
+import attrs
 
-from archex.base.errors import ABSENT, Problem, RequestError
-from archex.cli.arguments import take
-from archex.records import files, store
-from archex.reports.compare import per_launch, pick_baseline, standings, what_moved
-from archex.reports.designs import designs
+from archex.base.errors import ABSENT, Problem, RequestError, closest
+from archex.cli.arguments import operands, take
+from archex.records import files as files_of
+from archex.records import store
+from archex.reports.compare import page, render
+from archex.reports.compare.findings import find
+from archex.reports.compare.grid import grid, pick
+from archex.reports.compare.sections import sections
 from archex.reports.text import console
 
-#: Designs that are explained launch by launch.
-EXPLAINED = 6
+if TYPE_CHECKING:
+    import polars
+
+KEYS = ("baseline", "top")
+FLAGS = ("--html", "--markdown")
+TOP = 10
+STANDARD_OUTPUT = Path("-")
+
+
+@attrs.frozen
+class Asked:
+    """A checked command line."""
+
+    runs: list[Path]
+    baseline: str | None
+    top: int
+    files: dict[str, Path]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the comparison."""
-    page, rest = _html(list(arguments))
-    keys, names = take(rest, ("baseline",))
-    problems = [Problem(name, ABSENT, "is not a flag of compare (flags: --html FILE)") for name in names if name.startswith("-")]
-    if not names:
-        problems.append(Problem("RUN", ABSENT, "is missing: give the folder or the Parquet file of a run"))
-    if problems:
-        raise RequestError(problems)
-    found = designs([(_label(name), store.read(Path(name))) for name in names])
-    if len(found) < 2:
-        raise RequestError([Problem(" ".join(names), ABSENT, f"holds one design only ({found[0].label}); there is nothing to compare")])
-    baseline = pick_baseline(found, keys.get("baseline"))
-    tables: list[RenderableType] = [standings(found, baseline), *per_launch(found, baseline)]
-    others = [design for design in found if design is not baseline]
-    tables += [moved for design in others[:EXPLAINED] if (moved := what_moved(design, baseline))]
-    if len(others) > EXPLAINED:
-        tables.append(f"What moved is shown for the first {EXPLAINED} designs; baseline= and fewer runs show the others.")
+    """Print the comparison, and write it where asked."""
+    asked = parse(arguments)
+    rows = grid(_read(asked.runs))
+    if len(rows.designs) < 2:
+        held = f"one design only ({rows.designs[0].label})" if rows.designs else "no row"
+        raise RequestError([Problem(" ".join(map(str, asked.runs)), ABSENT, f"holds {held}; there is nothing to compare")])
+    baseline = pick(rows, asked.baseline)
+    found = find(rows, baseline, asked.top)
+    tables = sections(found)
+    title = f"Designs against {found.label(baseline)}"
     out = console()
-    for table in tables:
-        out.print(table)
-    if page is not None:
-        _write_html(tables, page)
-        out.print(f"also in {page}")
+    if asked.files.get("--markdown") == STANDARD_OUTPUT:
+        out.file.write(render.markdown(tables, title))
+    else:
+        for table in render.terminal(tables):
+            out.print(table)
+    written = []
+    if (file := asked.files.get("--markdown", STANDARD_OUTPUT)) != STANDARD_OUTPUT:
+        files_of.replace(file, render.markdown(tables, title).encode())
+        written.append(str(file))
+    if html := asked.files.get("--html"):
+        content = page.html(found, tables, title).encode()
+        files_of.replace(html, content)
+        written.append(f"{html} ({page.size_text(len(content))})")
+    if written:  # not into a Markdown page on standard output
+        said = console(sys.stderr) if asked.files.get("--markdown") == STANDARD_OUTPUT else out
+        said.print(f"also in {', '.join(written)}")
     return 0
 
 
-def _html(arguments: list[str]) -> tuple[Path | None, list[str]]:
-    if "--html" not in arguments:
-        return None, arguments
-    at = arguments.index("--html")
-    if at + 1 == len(arguments):
-        raise RequestError([Problem("--html", ABSENT, "needs a file name")])
-    return Path(arguments[at + 1]), arguments[:at] + arguments[at + 2 :]
+def parse(arguments: Sequence[str]) -> Asked:
+    """Check the command line; RequestError holds everything that is wrong with it."""
+    problems: list[Problem] = []
+    files, rest = _files(list(arguments), problems)
+    keys, rest = take(rest, KEYS)
+    names, overrides = operands(rest)
+    unknown = [argument for argument in overrides if not Path(argument).exists()]
+    names = [argument for argument in rest if argument not in unknown]
+    for argument in unknown:
+        name = argument.partition("=")[0]
+        if name.startswith("-"):
+            problems.append(Problem(name, ABSENT, "is not a flag of compare", [f"{flag} FILE" for flag in FLAGS], closest(name, FLAGS)))
+        else:
+            problems.append(Problem(name, ABSENT, "is not a key of compare", KEYS, closest(name, KEYS)))
+    if not names:
+        problems.append(Problem("RUN", ABSENT, "is missing: give the folder or the Parquet file of a run"))
+    runs = [Path(name) for name in names]
+    known: set[Path] = set()
+    for run in runs:
+        if run.resolve() in known:
+            problems.append(Problem(str(run), ABSENT, "is given twice"))
+        known.add(run.resolve())
+    for flag, file in files.items():
+        if file.resolve() in known:
+            problems.append(Problem(flag, str(file), "is one of the runs; it would be overwritten"))
+    top = keys.get("top", str(TOP))
+    if not top.isdecimal() or not int(top):
+        problems.append(Problem("top", top, "expected a whole number from 1: designs to list of each end"))
+    if keys.get("baseline", "x").strip() == "":
+        problems.append(Problem("baseline", keys["baseline"], "needs the name of a design"))
+    if problems:
+        raise RequestError(problems)
+    return Asked(runs, keys.get("baseline"), int(top), files)
 
 
-def _label(name: str) -> str:
-    """A run's name: its file or folder, without what all have."""
-    return Path(name).resolve().name.removesuffix(".parquet")
+def _files(arguments: list[str], problems: list[Problem]) -> tuple[dict[str, Path], list[str]]:
+    """The flags' files, `--html FILE` or `--html=FILE`, and the other arguments."""
+    files: dict[str, Path] = {}
+    rest: list[str] = []
+    while arguments:
+        flag, equals, value = arguments.pop(0).partition("=")
+        if flag not in FLAGS:
+            rest.append(flag + equals + value)
+            continue
+        if not equals and arguments and (arguments[0] == "-" or not arguments[0].startswith("-")):
+            value = arguments.pop(0)
+        if not value:
+            problems.append(Problem(flag, ABSENT, "needs a file name"))
+            continue
+        file = Path(value)
+        if flag in files:
+            problems.append(Problem(flag, value, "is given twice"))
+        elif file in files.values():
+            problems.append(Problem(flag, value, "is the file of another flag too"))
+        elif file == STANDARD_OUTPUT and flag != "--markdown":
+            problems.append(Problem(flag, value, "needs a file name; only --markdown may go to standard output"))
+        elif file.is_dir():
+            problems.append(Problem(flag, value, "is a folder; expected the name of a file"))
+        elif file.parent.exists() and not file.parent.is_dir():
+            problems.append(Problem(flag, value, f"cannot be written: {file.parent} is no folder"))
+        elif file != STANDARD_OUTPUT and (problem := files_of.check_writable(file.parent)):
+            problems.append(Problem(flag, value, problem.rule))
+        files[flag] = file
+    return files, rest
 
 
-def _write_html(tables: Sequence[RenderableType], page: Path) -> None:
-    recorder = Console(record=True, width=240, file=io.StringIO(), markup=False, highlight=False)
-    for table in tables:
-        recorder.print(table)
-    files.replace(page, recorder.export_html(inline_styles=True).encode())
+def _read(runs: Sequence[Path]) -> list[tuple[str, polars.DataFrame]]:
+    """Every run by its name; all that do not read are reported together."""
+    frames, problems = [], []
+    for run in runs:
+        try:
+            frames.append(store.read(run))
+        except RequestError as error:
+            problems += error.problems
+    if problems:
+        raise RequestError(problems)
+    return list(zip(_names(runs), frames, strict=True))
+
+
+def _names(runs: Sequence[Path]) -> list[str]:
+    """A run's name: its file or folder, without what all have; with the folder above where that alone does not tell them apart."""
+    for parts in range(1, 1 + max(len(run.resolve().parts) for run in runs)):
+        names = ["/".join(run.resolve().parts[-parts:]).removesuffix(".parquet") for run in runs]
+        if len(set(names)) == len(names):
+            break
+    return names

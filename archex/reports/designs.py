@@ -1,87 +1,113 @@
-"""Rows sorted into designs, each with a label that says what sets it apart.
+"""What sets designs apart: their labels, the names they go by, the overrides in which they differ.
 
-In: frames of rows, one a run. Out: `Design`s, each with its rows by launch, in the order of the runs.
+In: (run, device, overrides, fingerprint) of each design. Out: `Design`s in the same order, each with a label of its own.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import attrs
 
-if TYPE_CHECKING:
-    import polars
-
 Row = dict[str, Any]
+_NEXT = re.compile(r", (?=[-+~\w./@]+=)")  # a comma inside a value's brackets starts no override
+
+
+class Key(NamedTuple):
+    """What makes a design one: the run it is of (its number), the device, the overrides; the fingerprint is a name more."""
+
+    run: int
+    device: str
+    overrides: str
+    fingerprint: str = ""
 
 
 @attrs.frozen
 class Design:
-    """A design of a run: `label` for people, `names` for `baseline=`, its rows by launch."""
+    """A design of a run: `label` for people, `names` for `baseline=`, `differs`: its values of the overrides that not all designs share;
+    `run`: the run it is of, where there are several."""
 
     label: str
     device: str
     overrides: str
     names: frozenset[str]
-    rows: dict[str, Row]
-
-
-def designs(runs: Sequence[tuple[str, polars.DataFrame]]) -> list[Design]:
-    """Every design of every (name, frame), in order; the name of the run is part of the label where there are several runs."""
-    return _designs([(name, frame.to_dicts()) for name, frame in runs])
+    differs: dict[str, str] = attrs.field(factory=dict)
+    run: str = ""
 
 
 def labels(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
     """(device, overrides) -> label, for the rows of one run."""
-    return {(d.device, d.overrides): d.label for d in _designs([("", rows)])}
+    keys = list(dict.fromkeys(Key(0, row["device"] or "", row["overrides"] or "") for row in rows))
+    return {(key.device, key.overrides): design.label for key, design in zip(keys, designs(keys, [""]), strict=True)}
 
 
-def _designs(runs: Sequence[tuple[str, Sequence[Row]]]) -> list[Design]:
-    grouped: dict[tuple[int, str, str], dict[str, Row]] = {}
-    for number, (_, rows) in enumerate(runs):
-        for row in rows:
-            by_launch = grouped.setdefault((number, row["device"] or "", row["overrides"] or ""), {})
-            known = by_launch.get(row["launch"])
-            if known is None or not row["variant"] or _faster(row, known):
-                by_launch[row["launch"]] = row
-    varying = _varying([overrides for _, _, overrides in grouped])
-    devices = {device for _, device, _ in grouped}
+def designs(keys: Sequence[Key], runs: Sequence[str]) -> list[Design]:
+    """Every design; the name of the run is part of the label where there are several runs."""
+    given = [split(key.overrides) for key in keys]
+    varying = _varying(given)
+    devices = {key.device for key in keys}
     found = []
-    for (number, device, overrides), by_launch in grouped.items():
-        changed = [_said(o) for o in _split(overrides) if o.partition("=")[0] in varying]
-        parts = [runs[number][0]] if len(runs) > 1 else []
-        parts += [device] if len(devices) > 1 or not (parts or changed) else []
-        fingerprint = next(iter(by_launch.values()))["device_fingerprint"] or ""
-        full = f"{device} {overrides}".strip()
-        names = {" ".join(parts + changed), device, full, overrides, fingerprint, runs[number][0], *_split(overrides)} - {""}
-        found.append(Design(" ".join(parts + changed), device, overrides, frozenset(names), by_launch))
-    if len({design.label for design in found}) < len(found):  # told apart by what no label says
-        found = [attrs.evolve(d, label=f"{d.label} ({number})") for number, d in enumerate(found, start=1)]
-    return found
+    for key, overrides in zip(keys, given, strict=True):
+        changed = [_said(name, value) for name, value in overrides.items() if name in varying]
+        parts = [runs[key.run]] if len(runs) > 1 else []
+        parts += [key.device] if len(devices) > 1 or not (parts or changed) else []
+        said = {
+            *changed,
+            *(f"{name}={value}" for name, value in overrides.items()),
+            key.device,
+            key.overrides,
+            key.fingerprint,
+            runs[key.run],
+        }
+        names = {tight(name) for name in said | {" ".join(parts + changed), f"{key.device} {key.overrides}"}} - {""}
+        differs = {name: value for name, value in overrides.items() if name in varying}
+        found.append(
+            Design(
+                " ".join(parts + changed), key.device, key.overrides, frozenset(names), differs, "".join(parts[:1]) if len(runs) > 1 else ""
+            )
+        )
+    return _apart(found)
 
 
-def _faster(row: Row, other: Row) -> bool:
-    """Of two variants of a launch, the one that a device is compared by."""
-    return row["status"] == "ok" and bool(other["status"] != "ok" or row["cycles"] < other["cycles"])
+def split(overrides: str) -> dict[str, str]:
+    """The overrides of a design by name."""
+    pairs = (override.partition("=") for override in _NEXT.split(overrides) if override)
+    return {name: value for name, _, value in pairs}
 
 
-def _said(override: str) -> str:
+def tight(name: str) -> str:
+    """A name without its blanks: `l2.size=64 MiB` and `l2.size=64MiB` are one."""
+    return re.sub(r"[\s,]+", "", name)
+
+
+def _apart(found: list[Design]) -> list[Design]:
+    """Designs whose labels say the same get a number (they differ in what no override says)."""
+    often = Counter(design.label for design in found)
+    seen = Counter[str]()
+    numbered = []
+    for design in found:
+        if often[design.label] > 1:
+            seen[design.label] += 1
+            label = f"{design.label} ({seen[design.label]})"
+            design = attrs.evolve(design, label=label, names=design.names | {tight(label)})
+        numbered.append(design)
+    return numbered
+
+
+def _said(name: str, value: str) -> str:
     """A choice by its name alone; a value needs its key."""
-    value = override.partition("=")[2]
-    return value if value.isidentifier() and value not in ("null", "true", "false") else override
+    return value if value.isidentifier() and value not in ("null", "true", "false") else f"{name}={value}"
 
 
-def _split(overrides: str) -> list[str]:
-    return overrides.split(", ") if overrides else []
-
-
-def _varying(overrides: Sequence[str]) -> set[str]:
-    """The keys that don't have the same value in every design."""
+def _varying(given: Sequence[dict[str, str]]) -> set[str]:
+    """The names that don't have the same value in every design."""
     values: dict[str, set[str]] = {}
-    for text in overrides:
-        for override in _split(text):
-            key, _, value = override.partition("=")
-            values.setdefault(key, set()).add(value)
-    everywhere = {key for key in values if all(any(o.startswith(f"{key}=") for o in _split(text)) for text in overrides)}
-    return {key for key, found in values.items() if len(found) > 1 or key not in everywhere}
+    often = Counter[str]()
+    for overrides in given:
+        for name, value in overrides.items():
+            values.setdefault(name, set()).add(value)
+            often[name] += 1
+    return {name for name, found in values.items() if len(found) > 1 or often[name] < len(given)}
