@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 #: verb -> (arguments, what it does)
 VERBS = {
     "run": ("[-m] KEY=VALUE ...", "run launches on a device, or on a sweep of devices"),
-    "compare": ("RUN [RUN ...] [baseline=DEVICE]", "who wins, by how much, and what moved"),
+    "compare": ("RUN [RUN ...] [baseline=DEVICE]", "who wins, by how much, and why; as a page with --html FILE"),
     "results": ("check|compact|merge|watch RUN ...", "the files of runs: checked, put in order, put together, watched"),
     "validate": ("device=D [reference=DIR]", "the model against silicon: error by kernel, by counter"),
     "show": ("device=D", "a device as a tree: every number, unit, source"),

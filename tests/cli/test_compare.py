@@ -107,7 +107,7 @@ def test_labels_say_what_differs() -> None:
 WRONG = {
     "nothing": ([], "RUN: is missing: give the folder or the Parquet file of a run"),
     "no such run": (["{tmp}/none"], "{tmp}/none: does not exist; expected a Parquet file or the folder of a run"),
-    "not rows": (["{tmp}/text.parquet"], "{tmp}/text.parquet: is torn or no Parquet file of rows"),
+    "not rows": (["{tmp}/text.parquet"], "{tmp}/text.parquet: is torn or no file of rows"),
     "one design": (["{tmp}/one.parquet"], "{tmp}/one.parquet: holds one design only (h200); there is nothing to compare"),
     "twice": (["{sweep}", "{sweep}"], "{sweep}: is given twice"),
     "baseline": (
