@@ -7,6 +7,7 @@ numbers changes tables only; policies are compiled once a process.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import attrs
 import numpy as np
@@ -16,6 +17,7 @@ from archex.assembly.policies import compiled
 from archex.assembly.routes import routes
 from archex.assembly.topology import Topology, topology
 from archex.base.layout import Timing
+from archex.base.memo import by_identity
 from archex.describe import DeviceSpec, Occupancy
 from archex.describe.fit import UNITS, operations
 from archex.describe.occupancy import vector_cache_bytes
@@ -69,7 +71,7 @@ def _assembled(spec: DeviceSpec, clock: float) -> Device:
         spec=spec,
         tables=_tables(spec, place, clock),
         policies=compiled(spec),
-        timings=_timings(spec, pipes),
+        timings=_timings(*(spec.get(slot) for slot in UNITS)),
         pipes=pipes,
         instruction_set=instruction_set,
         wave_width=spec["compute_unit"].wave_width,
@@ -102,9 +104,11 @@ def _tables(spec: DeviceSpec, place: Topology, clock: float) -> t.DeviceTables:
     )
 
 
-def _timings(spec: DeviceSpec, pipes: tuple[str, ...]) -> dict[str, Timing]:
-    number = {name: index for index, name in enumerate(pipes)}
+@by_identity(64)
+def _timings(*units: Any) -> dict[str, Timing]:
+    """Of everything that the units (in the order of UNITS, None for none) carry out."""
+    number = {name: index for index, name in enumerate(name for unit in units if unit is not None for name in unit.pipes)}
     return {
         name: Timing(number[timing.pipe], number[timing.alternative] if timing.alternative else -1, timing.interval, timing.latency)
-        for _, name, timing in operations(spec)
+        for _, name, timing in operations(dict(zip(UNITS, units, strict=True)))
     }

@@ -76,9 +76,14 @@ def _params(chosen: Chosen | Any, *before: float) -> np.ndarray:
 def _compile(part: type[Part], kind: str, function: Function | None = None) -> Any:
     """A policy compiled as one of the engine's kinds; the part's function of that name unless given."""
     try:
-        return engine.compile_policy(function or part.function(kind), kind)  # type: ignore[arg-type]
+        return _ready(function or part.function(kind), kind)
     except engine.PolicyError as error:
         raise RequestError([Problem(f"{part.kind}.{part.name}.{kind}", ABSENT, error.rule)]) from error
+
+
+@cache
+def _ready(function: Function, kind: str) -> Any:
+    return engine.compile_policy(function, kind)
 
 
 def feedback(part: type[Part], names: dict[str, int], nothing: Function) -> tuple[Function, int]:

@@ -17,8 +17,11 @@ import numpy as np
 
 from archex.assembly.topology import Topology
 from archex.base.errors import ABSENT, Problem, RequestError
+from archex.base.memo import by_identity
 from archex.describe import DeviceSpec
+from archex.describe.device import SlotSpec
 from archex.describe.fit import instances
+from archex.parts.compute_unit import ComputeUnitSpec
 from archex.parts.interconnect import Link, LinkKind, Place
 
 
@@ -33,14 +36,20 @@ class Routes:
 
 def routes(spec: DeviceSpec, place: Topology, clock: float) -> Routes | None:
     """The routes of a device; None where its interconnect has no links."""
-    fabric, level = spec.slots["fabric"], spec[spec["fabric"].serves]
+    fabric = spec.slots["fabric"]
+    serves = fabric.spec.serves
+    return _routes(fabric, spec[serves], instances(spec, serves), spec["compute_unit"], place, clock)
+
+
+@by_identity(16)  # asking for every way takes some 100 ms
+def _routes(fabric: SlotSpec, level: Any, count: int, unit_spec: ComputeUnitSpec, place: Topology, clock: float) -> Routes | None:
     route = fabric.part.function("route")
     if route is None:
         return None
     kinds: tuple[LinkKind, ...] = fabric.part.link_kinds(fabric.spec)  # type: ignore[attr-defined]
     costs = [kind.hop.cycles(clock) for kind in kinds]
     params = fabric.part.parameters(fabric.spec)
-    units, each, count = len(place.group), level.slices, instances(spec, fabric.spec.serves)
+    units, each = len(place.group), level.slices
     mine = place.instance(level.shared_by)
     latency = np.zeros((units, each * count))
     sharing = [Counter[Link]() for _ in range(count)]  # how many ways of an instance's units to its slices pass a link
@@ -49,7 +58,7 @@ def routes(spec: DeviceSpec, place: Topology, clock: float) -> Routes | None:
         for k in range(each):
             which = int(mine[unit]) * each + k
             group, die = int(place.group[unit]), int(place.die[unit])
-            at = Place(unit, units, group, spec["compute_unit"].groups, die, spec["compute_unit"].dies, which, each * count)
+            at = Place(unit, units, group, unit_spec.groups, die, unit_spec.dies, which, each * count)
             links = _asked(route, at, params, len(kinds), f"interconnect.{fabric.part.name}.route")
             latency[unit, which] = sum(costs[link.kind] for link in links)
             sharing[mine[unit]].update(links)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from archex.base.memo import by_identity
 from archex.describe import DeviceSpec
+from archex.parts.compute_unit import ComputeUnitSpec
 
 
 @attrs.frozen(eq=False)
@@ -28,8 +30,7 @@ class Topology:
 
     def owner(self, shared_by: str) -> np.ndarray:
         """The first of the compute units that share something so far, for each of them."""
-        _, first, which = np.unique(self.instance(shared_by), return_index=True, return_inverse=True)
-        return first[which]
+        return _owners(self, shared_by)
 
     def partition(self, spec: DeviceSpec) -> np.ndarray:
         """The near partition of each compute unit: groups belong to partitions in turn; with few groups, halves do."""
@@ -39,9 +40,19 @@ class Topology:
         return np.arange(len(self.group), dtype=np.int64) * count // len(self.group)
 
 
+@by_identity(256)
+def _owners(place: Topology, shared_by: str) -> np.ndarray:
+    _, first, which = np.unique(place.instance(shared_by), return_index=True, return_inverse=True)
+    return first[which]
+
+
 def topology(spec: DeviceSpec) -> Topology:
     """Place the compute units: die by die, group by group, cluster by cluster."""
-    unit = spec["compute_unit"]
+    return _placed(spec["compute_unit"])
+
+
+@by_identity(64)
+def _placed(unit: ComputeUnitSpec) -> Topology:
     per_die = unit.count // unit.dies
     clusters = -(-per_die // unit.cluster)
     groups = unit.groups // unit.dies

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from archex.base.errors import ABSENT, Problem, unknown
 from archex.describe.device import DeviceSpec
@@ -19,6 +19,13 @@ from archex.parts.timing import OperationSpec
 
 #: Slots whose parts execute operations on pipes; their pipes share one name space.
 UNITS = ("simd", "special_function_unit", "scalar_unit", "matrix_unit")
+
+
+class Units(Protocol):
+    """Where the units of a device are looked up: a `DeviceSpec`, or a map of their Specs."""
+
+    def get(self, slot: str, /) -> Any:
+        """The Spec of a slot, or None."""
 
 
 def fit(device: DeviceSpec, broken: Collection[str]) -> list[Problem]:
@@ -116,15 +123,16 @@ def _operations(device: DeviceSpec) -> Iterator[Problem]:
                 yield unknown(f"{path}.{field}", getattr(timing, field), pipes, "pipe")
 
 
-def operations(device: DeviceSpec) -> Iterator[tuple[str, str, OperationSpec]]:
+def operations(device: Units) -> Iterator[tuple[str, str, OperationSpec]]:
     """(path, machine operation, timing) of everything the units of a device carry out."""
     for slot in UNITS:
-        if slot == "matrix_unit" and device.get(slot) is not None:
-            pipe = next(iter(device[slot].pipes))
-            for name, shape in device[slot].shapes.items():
+        unit = device.get(slot)
+        if slot == "matrix_unit" and unit is not None:
+            pipe = next(iter(unit.pipes))
+            for name, shape in unit.shapes.items():
                 yield f"{slot}.shapes.{name}", OPERATION + name, OperationSpec(pipe, max(shape.interval, shape.least), shape.latency)
-        elif device.get(slot) is not None:
-            for name, timing in device[slot].operations.items():
+        elif unit is not None:
+            for name, timing in unit.operations.items():
                 yield f"{slot}.operations.{name}", name, timing
 
 

@@ -107,7 +107,7 @@ def offered(group: str) -> dict[str, Plugin]:
 
 def read(plugin: Plugin, fields: Mapping[str, Any], path: str) -> Any:
     """A plugin's fields, checked; RequestError with everything wrong in them."""
-    return _structurer.structure(plugin.Fields, {key: value for key, value in fields.items() if key != _TARGET}, path)
+    return _structurer.structure(plugin.Fields, fields, path)
 
 
 def documented(group: str) -> list[tuple[str, str, str]]:

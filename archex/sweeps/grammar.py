@@ -123,15 +123,15 @@ def _axis(override: Override, groups: Groups | None, seed: str) -> Axis | Proble
         if not sweep.step:
             return Problem(key, given, "has a step of 0")
         numbers = sweep.range()
-        return Axis(key, override, _ordered(_Floats(numbers) if isinstance(numbers, FloatRange) else numbers, sweep, key, seed))
+        return Axis(key, override, _ordered(_Floats(sweep) if isinstance(numbers, FloatRange) else numbers, sweep, key, seed))
     return Axis(key, override, [sweep])
 
 
 class _Floats(Sequence[float]):
-    """A range of numbers that aren't whole, each computed when it is asked for."""
+    """A range of numbers that aren't whole, each computed when it is asked for: in decimal, so that steps of 0.1 pass 0.3."""
 
-    def __init__(self, of: FloatRange) -> None:
-        self._start, stop, self._step = Decimal(of.start), Decimal(of.stop), Decimal(of.step)
+    def __init__(self, of: RangeSweep) -> None:
+        self._start, stop, self._step = (Decimal(str(number)) for number in (of.start, of.stop, of.step))
         whole = max(0, int((stop - self._start) / self._step))
         last = self._start + whole * self._step
         self._length = whole + (last < stop if self._step > 0 else last > stop)
