@@ -78,8 +78,9 @@ def _compact(rest: list[str]) -> int:
     out = console()
     for note in done.notes:
         out.print(note)
-    before = f"{counted(done.rows_before, 'row')} in {counted(done.files_before, 'file')}"
-    out.print(f"{output or runs[0]}: {counted(done.rows, 'row')} in {counted(done.files, 'file')}; was {before}")
+    now = f"{output or runs[0]}: {counted(done.rows, 'row')} in {counted(done.files, 'file')}"
+    before = f"was {counted(done.rows_before, 'row')} in {counted(done.files_before, 'file')}" if done.written else "was in order already"
+    out.print(f"{now}; {before}")
     return int(bool(done.notes))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from archex.records import lock, provenance, store
-from archex.records.contents import Content, contents
+from archex.records.contents import Content, Version, contents
 from archex.records.dataset import TORN
 from archex.records.reasons import FAILED, Reasons
 from archex.records.twice import twice
@@ -57,8 +57,8 @@ def check(path: Path) -> Report:
         found = [(what, where) for what, where in found if what != "incomplete"]
     elif path.is_dir():
         found += _left(path, read)
-    here = {content.version for content in whole if content.provenance}
-    if len(here) == 1 and next(iter(here))[1] != provenance.sources():
+    computed = {version for content in whole for version in content.versions}
+    if len(computed) == 1 and next(iter(computed))[1] not in ("", provenance.sources()):
         notes.append("the rows are of other sources than those of this archex: a run that resumes here runs them again")
     designs = latest.select("device", "overrides").n_unique() if latest.height else 0
     journals = sum(content.path.suffix == ".jsonl" for content in read)
@@ -114,18 +114,18 @@ def _columns(whole: Sequence[Content]) -> list[tuple[str, str]]:
 
 def _versions(whole: Sequence[Content], rows: polars.DataFrame) -> list[tuple[str, str]]:
     """Rows that were computed by different programs, and those of them that stand for one design and launch."""
-    by_version: Counter[tuple[str, ...]] = Counter()
+    by_version: Counter[tuple[Version, ...]] = Counter()
     for content in whole:
-        by_version[content.version] += content.rows.height
-    if len(by_version) < 2:
+        by_version[content.versions] += content.rows.height
+    if len(set().union(*by_version)) < 2:
         return []
-    found = [f"{counted(count, 'row')} of {_version(version)}" for version, count in by_version.items()]
+    found = [f"{counted(count, 'row')} of {' or '.join(map(_version, versions))}" for versions, count in by_version.items()]
     beside = rows.height - rows.select("suite", "device", "overrides", "launch", "variant").n_unique()
     found += [f"{counted(beside, 'row')} beside another of the same design and launch, of other sources"] if beside else []
     return [("versions", line) for line in found]
 
 
-def _version(version: Sequence[str]) -> str:
+def _version(version: Version) -> str:
     release, sources = version
     return f"archex {release}, sources {sources}" if release else "an unknown archex (no metadata)"
 

@@ -24,13 +24,14 @@ from archex.records.order import Portion, in_order, no_loss, one, some
 
 @attrs.frozen
 class Compacted:
-    """What was done: rows and files before and after, what to say."""
+    """What was done: rows and files before and after, what to say. `written`: no, if all was in order."""
 
     rows_before: int
     rows: int
     files_before: int
     files: int
     notes: tuple[str, ...] = ()
+    written: bool = True
 
 
 def compact(folder: Path) -> Compacted:
@@ -44,14 +45,13 @@ def compact(folder: Path) -> Compacted:
         for path in folder.glob(".*.tmp"):  # the lock is ours: nobody is writing them any more
             path.unlink(missing_ok=True)
         portions = in_order(whole)
-        if _is_compact(whole, portions):
-            kept = [content.path for content in whole]
-        else:
-            kept = write_shards(folder, portions)
-            _remove([content.path for content in whole], folder)
+        kept = [content.path for content in whole]
+        if unlike := not _is_compact(whole, portions):
+            old, kept = kept, write_shards(folder, portions)
+            _remove(old, folder)
     finally:
         lock.release()
-    return Compacted(_rows(whole), sum(portion.rows.height for portion in portions), len(read), len(kept), tuple(notes))
+    return Compacted(_rows(whole), sum(portion.rows.height for portion in portions), len(read), len(kept), tuple(notes), unlike)
 
 
 def compact_into(folder: Path, output: Path) -> Compacted:

@@ -5,6 +5,7 @@ In: a folder of a run, or one file. Out: a `Content` a file, in the order in whi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +18,11 @@ from archex.records import journal, schema, store
 if TYPE_CHECKING:
     import polars
 
-#: What a file's metadata say about the program that computed its rows.
-VERSION = ("archex", "archex_sources")
+#: The key of a file's metadata under which stand (as JSON) the runs that its rows are of, where they are of several.
+RUNS = "runs"
+#: What they say about the program that computed the rows.
+_VERSION = ("archex", "archex_sources")
+Version = tuple[str, ...]
 
 
 @attrs.frozen(eq=False)
@@ -39,9 +43,17 @@ class Content:
         return self.frame
 
     @property
-    def version(self) -> tuple[str, ...]:
-        """Which archex the rows are of."""
-        return tuple(self.provenance.get(name, "") for name in VERSION)
+    def versions(self) -> tuple[Version, ...]:
+        """Which archex the rows are of: (release, hash of its sources), several where files were put together."""
+        return tuple(dict.fromkeys(tuple(run.get(name, "") for name in _VERSION) for run in runs(self.provenance)))
+
+
+def runs(provenance: Mapping[str, str]) -> list[dict[str, str]]:
+    """What a file's metadata say about each run that its rows are of."""
+    try:
+        return [dict(run) for run in json.loads(provenance[RUNS])]
+    except (KeyError, ValueError, TypeError):
+        return [dict(provenance)]
 
 
 def look(path: Path) -> Problem | None:

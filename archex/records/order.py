@@ -14,13 +14,10 @@ import attrs
 
 from archex.base.errors import ABSENT, Problem, RequestError
 from archex.records import store
-from archex.records.contents import Content
+from archex.records.contents import RUNS, Content, runs
 
 if TYPE_CHECKING:
     import polars
-
-#: The key of a file's metadata under which stand the runs that its rows are of, where they are of several.
-RUNS = "runs"
 
 
 @attrs.frozen(eq=False)
@@ -38,8 +35,8 @@ def in_order(read: Sequence[Content]) -> list[Portion]:
     whole = [content for content in read if not content.torn and content.rows.height]
     if not whole:
         return []
-    versions = list(dict.fromkeys(content.version for content in whole))
-    rows = polars.concat([content.rows.with_columns(_version=polars.lit(versions.index(content.version))) for content in whole])
+    versions = list(dict.fromkeys(content.versions for content in whole))
+    rows = polars.concat([content.rows.with_columns(_version=polars.lit(versions.index(content.versions))) for content in whole])
     first = polars.col("_row").min()
     # Where a row that a later one replaces stood, the later one stands.
     placed = rows.with_row_index("_row").with_columns(_design=first.over("device", "overrides"), _launch=first.over("suite", "launch"))
@@ -47,7 +44,7 @@ def in_order(read: Sequence[Content]) -> list[Portion]:
     return [
         Portion(
             ordered.filter(polars.col("_version") == number).drop("_version"),
-            about([content.provenance for content in whole if content.version == version]),
+            about([content.provenance for content in whole if content.versions == version]),
         )
         for number, version in enumerate(versions)
     ]
@@ -62,14 +59,13 @@ def one(portions: Sequence[Portion]) -> Portion:
 
 def about(provenances: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """What several runs have in common, and each of them under `runs` (JSON) if they differ."""
-    runs: list[dict[str, str]] = []
+    every: list[dict[str, str]] = []
     for provenance in provenances:
-        found = json.loads(provenance[RUNS]) if RUNS in provenance else [dict(provenance)]
-        runs += [run for run in found if run not in runs]
-    if len(runs) <= 1:
-        return dict(runs[0]) if runs else {}
-    common = {name: text for name, text in runs[0].items() if all(run.get(name) == text for run in runs)}
-    return common | {RUNS: json.dumps(runs)}
+        every += [run for run in runs(provenance) if run not in every]
+    if len(every) <= 1:
+        return every[0] if every else {}
+    common = {name: text for name, text in every[0].items() if all(run.get(name) == text for run in every)}
+    return common | {RUNS: json.dumps(every)}
 
 
 def some(runs: Sequence[Path], read: Sequence[Content]) -> None:

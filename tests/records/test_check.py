@@ -8,6 +8,7 @@ import polars
 import pytest
 from archex.records import lock, provenance, schema
 from archex.records.check import check
+from archex.records.compact import compact_into
 from archex.records.lock import Lock
 from run_folders import ABOUT, a_row, failed, journal_of, rows_of, shard, tear
 
@@ -95,6 +96,13 @@ def test_rows_of_two_versions(tmp_path: Path) -> None:
         "1 row of an unknown archex (no metadata)",
         "1 row beside another of the same design and launch, of other sources",
     ]
+
+
+def test_one_file_of_two_versions(tmp_path: Path) -> None:
+    shard(tmp_path / "run", 0, rows_of([1]))
+    shard(tmp_path / "run", 1, rows_of([2]), ABOUT | {"archex_sources": "bbbb"})
+    compact_into(tmp_path / "run", tmp_path / "one.parquet")
+    assert found(tmp_path / "one.parquet", "versions") == ["4 rows of archex 1.0, sources aaaa or archex 1.0, sources bbbb"]
 
 
 def test_what_a_killed_run_leaves(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ import pytest
 from archex.base.errors import RequestError
 from archex.records import store
 from archex.records.compact import compact, compact_into
+from archex.records.contents import RUNS
 from archex.records.files import OutputError
 from archex.records.lock import Lock
-from archex.records.order import RUNS
 from run_folders import ABOUT, a_row, failed, journal_of, names, plain, rows_of, shard, tear
 
 HERE = Path(__file__).parent
@@ -59,7 +59,7 @@ def test_twice_changes_nothing(tmp_path: Path) -> None:
     a_mess(tmp_path)
     compact(tmp_path)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    compact(tmp_path)
+    assert not compact(tmp_path).written
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
 
 
