@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from rich.console import Console
+
 from archex.base.errors import ABSENT, Problem, RequestError, closest, unknown
 from archex.cli.arguments import take
 from archex.records.contents import look
@@ -74,8 +76,10 @@ def _compact(rest: list[str]) -> int:
     _refuse(problems)
     from archex.records.compact import compact, compact_into
 
-    done = compact(runs[0]) if output is None else compact_into(runs[0], output)
     out = console()
+    if output is not None:
+        _under_way(runs, out)
+    done = compact(runs[0]) if output is None else compact_into(runs[0], output)
     for note in done.notes:
         out.print(note)
     now = f"{output or runs[0]}: {counted(done.rows, 'row')} in {counted(done.files, 'file')}"
@@ -99,9 +103,9 @@ def _merge(rest: list[str]) -> int:
     _refuse(problems)
     from archex.records.merge import merge
 
-    output = Path(keys["output"])
+    output, out = Path(keys["output"]), console()
+    _under_way(runs, out)
     done = merge(runs, output)
-    out = console()
     for run, rows in zip(runs, done.each, strict=True):
         out.print(f"{run}: {counted(rows, 'row')}")
     for line in done.torn:
@@ -114,6 +118,13 @@ def _merge(rest: list[str]) -> int:
         out.print(f"the rows are of {done.versions} versions of archex: archex results check {output}")
     out.print(f"{output}: {counted(done.rows, 'row')}")
     return int(bool(done.torn or done.conflicts))
+
+
+def _under_way(runs: Sequence[Path], out: Console) -> None:
+    """Say of which runs more may come."""
+    for run in runs:
+        if run.is_dir() and (writer := holder(run)):
+            out.print(f"{run}: is being written by {writer}; the rows of this moment are taken")
 
 
 def _watch(rest: list[str]) -> int:

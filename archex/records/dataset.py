@@ -112,6 +112,8 @@ class Dataset:
 def set_aside(path: Path) -> Path:
     """Move a torn file to where it isn't read."""
     aside = path.parent / TORN / path.name
+    if aside.exists():  # only names that aren't ours come twice
+        aside = aside.with_name(f"{aside.name}.{uuid.uuid4().hex[:8]}")
     try:
         aside.parent.mkdir(exist_ok=True)
         path.rename(aside)

@@ -87,6 +87,17 @@ def test_merge(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_a_run_under_way_is_taken_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    writer = Lock(Path("a"))
+    assert results(["merge", "a", "b", "output=all"]) == 0
+    assert results(["compact", "a", "output=a.parquet"]) == 0
+    writer.release()
+    said = lines(capsys)
+    assert [line for line in said if "written" in line] == [
+        f"a: is being written by process {os.getpid()}; the rows of this moment are taken"
+    ] * 2
+
+
 def test_watch_a_finished_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert results(["watch", "a"]) == 0
     assert lines(capsys) == [

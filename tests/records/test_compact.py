@@ -105,6 +105,14 @@ def test_torn_files_are_set_aside(tmp_path: Path) -> None:
     assert names(tmp_path) == ["part.parquet"] * 3 + ["torn"]
 
 
+def test_what_was_set_aside_is_never_overwritten(tmp_path: Path) -> None:
+    shard(tmp_path, 0, rows_of([1]))
+    for text in ("mine", "mine too"):
+        (tmp_path / "mine.parquet").write_text(text)
+        compact(tmp_path)
+    assert sorted(path.read_text() for path in (tmp_path / "torn").iterdir()) == ["mine", "mine too"]
+
+
 def test_columns_of_a_newer_archex_are_not_lost(tmp_path: Path) -> None:
     path = shard(tmp_path, 0, rows_of([1]))
     polars.read_parquet(path).with_columns(wings=polars.lit(2)).write_parquet(path)
