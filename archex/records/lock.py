@@ -16,9 +16,9 @@ from archex.base.errors import Problem, RequestError
 from archex.records.files import OutputError
 
 NAME = ".lock"
-#: Somebody who asks for the holder has the lock for an instant.
-_TRIES = 10
-_BETWEEN = 0.01
+#: Somebody who asks for the holder has the lock for an instant (longer where cores are short): tries, and seconds between them.
+_TRIES = 25
+_BETWEEN = 0.02
 
 
 _HELD = (errno.EWOULDBLOCK, errno.EACCES)
