@@ -36,9 +36,12 @@ class Best:
         self._times: dict[str, float] = {}
         self._ranked: list[tuple[float, int, str]] = []  # (-speed-up, number, label)
         self._number = 0
+        self._common: set[str] | None = None  # words of every label so far
 
     def add(self, label: str, times: Mapping[str, float]) -> None:
         """A complete design's times by launch, or a known one's again; one that lacks a time that the first has is not ranked."""
+        said = set(_words(label))
+        self._common = said if self._common is None else self._common & said
         if not self._times:
             self.first, self._times = label, dict(times)
         if not times or not self._times.keys() <= times.keys():
@@ -53,6 +56,16 @@ class Best:
     def ranked(self) -> list[tuple[str, float]]:
         """(label, speed-up), the fastest first."""
         return [(label, -negative) for negative, _, label in self._ranked]
+
+    def short(self, label: str) -> str:
+        """A label without what all designs have in common: a terminal has no room for every axis of a sweep."""
+        return ", ".join(word for word in _words(label) if word not in (self._common or ())) or label
+
+
+def _words(label: str) -> list[str]:
+    """A device and its overrides."""
+    device, _, overrides = label.partition(" ")
+    return [device, *(overrides.split(", ") if overrides else ())]
 
 
 def times_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
@@ -145,7 +158,7 @@ class Standing:
     def line(self) -> str:
         """Everything on one line."""
         ranked = self.best.ranked
-        best = f"best {ratio(ranked[0][1])} {ranked[0][0]}" if len(ranked) > 1 else ""
+        best = f"best {ratio(ranked[0][1])} {self.best.short(ranked[0][0])}" if len(ranked) > 1 else ""
         return "; ".join(part for part in (self.counted(), self.speed(), best) if part)
 
     def block(self) -> RenderableType:
@@ -155,7 +168,7 @@ class Standing:
         ranked = self.best.ranked
         if len(ranked) > 1:
             parts.append(_short(f"best so far, times faster than {self.best.first}", "bold"))
-            parts.append(_lines([(ratio(mean), label) for label, mean in ranked]))
+            parts.append(_lines([(ratio(mean), self.best.short(label)) for label, mean in ranked]))
         if self.reasons:
             parts.append(_short("failed", "bold red"))
             parts.append(_lines([(f"{rows:,}", reason) for reason, rows in self.reasons.most(_REASONS)]))

@@ -103,8 +103,8 @@ def test_watch_a_finished_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines(capsys) == [
         "4 rows; 2 designs",
         "best so far, times faster than tiny l2.ways=1",
-        "     1x tiny l2.ways=1",
-        "  0.99x tiny l2.ways=2",
+        "     1x l2.ways=1",
+        "  0.99x l2.ways=2",
         "newest",
         "  gather on tiny l2.ways=1: 1 cycles",
         "  copy on tiny l2.ways=2: 2 cycles",
