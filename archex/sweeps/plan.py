@@ -55,12 +55,12 @@ class Plan:
     @property
     def total(self) -> int | None:
         """How many designs there are; None where that isn't known beforehand."""
-        return self.sweeper.total
+        return self.settings.part.count(self.sweeper.total)
 
     def rounds(self) -> Iterator[Iterable[Design]]:
         """The designs, lazily. A round is asked for when all rows of the one before were told."""
         for points in self.sweeper.rounds():
-            yield map(self.design, points)
+            yield map(self.design, self.settings.part.pick(points))
 
     def design(self, point: Point) -> Design:
         """A point's design. One that doesn't say which launches are meant is a failure of the run's own."""
@@ -125,9 +125,10 @@ def plan(
         points = points if sweeper is None else sweeper.make(sound)
     except RequestError as error:
         problems += error.problems
+    settings = seen.designs[0].settings
+    problems += settings.part.problems(points.total)
     if problems or (problems := seen.hopeless()):
         raise RequestError(check.unique(problems))
-    settings = seen.designs[0].settings
 
     def make(point: Point) -> Design:
         known = seen.designs.get(point.index)

@@ -13,11 +13,13 @@ import attrs
 from archex.base.errors import ABSENT, Problem, closest, unknown
 from archex.base.options import SAMPLING, VARIANTS, Options
 from archex.base.units import parse, show
+from archex.sweeps.part import Part
+from archex.sweeps.part import parse as parse_part
 
 RETRY = ("none", "failed")
 _SUITE_KEYS = ("name", "folder", "path", "only", "variants")
 #: What a run has only one of, so that it can't be swept.
-RUN_KEYS = ("output", "retry", "workers", "timeout", "worker_memory")
+RUN_KEYS = ("output", "retry", "workers", "timeout", "worker_memory", "part")
 KEYS = ("suite", "sampling", "repeat", "seed", *RUN_KEYS)
 #: Below this a worker has no room for the engine itself.
 _LEAST_MEMORY = 256 << 20
@@ -46,6 +48,7 @@ class Settings:
     workers: int | None = None
     timeout: float | None = None  # seconds a row
     worker_memory: int | None = None  # bytes a worker
+    part: Part = Part()
 
 
 def split(config: dict[str, Any]) -> tuple[Settings | None, dict[str, Any], list[Problem]]:
@@ -68,6 +71,7 @@ def split(config: dict[str, Any]) -> tuple[Settings | None, dict[str, Any], list
         None if workers is None else _whole("workers", workers, 1, problems),
         _timeout(config.get("timeout"), problems),
         _memory(config.get("worker_memory"), problems),
+        parse_part(config.get("part"), problems),
     )
     return (None if unclear else settings), device, problems
 

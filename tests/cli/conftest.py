@@ -28,6 +28,7 @@ retry: none
 workers: null
 timeout: null
 worker_memory: null
+part: null
 hydra: {run: {dir: .}, output_subdir: null}
 """
 SUITE = "{name: smoke, folder: smoke, path: null, only: '*', variants: best}"

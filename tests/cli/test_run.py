@@ -66,7 +66,7 @@ def test_everything_wrong_is_said_at_once(place: Path) -> None:
         "nonsense: is not an override; expected KEY=VALUE, such as device=h200",
         "wave_scheduler: oldest is not a known choice (choices: greedy_then_oldest, loose_round_robin)",
         "devise: h200 is not a known key; did you mean device? (choices: clock, device, experiments, l2, memory_side_cache, output, "
-        "repeat, retry, sampling, seed, suite, timeout, wave_scheduler, worker_memory, workers)",
+        "part, repeat, retry, sampling, seed, suite, timeout, wave_scheduler, worker_memory, workers)",
         "suite.pat: x is not a known key; did you mean path? (choices: name, folder, path, only, variants)",
         "sampling: of is not a known choice; did you mean off? (choices: auto, off)",
         "repeat: 0 must be a whole number of at least 1",
