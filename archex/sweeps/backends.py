@@ -91,9 +91,15 @@ Plugin = type[LauncherPlugin] | type[SweeperPlugin]
 
 def offer(group: str, name: str, plugin: Plugin) -> None:
     """Make a plugin a choice of its group."""
-    fields = {field.name: None if field.default is attrs.NOTHING else field.default for field in attrs.fields(plugin.Fields)}
+    fields = {field.name: _default(field.default) for field in attrs.fields(plugin.Fields)}
     node = {_TARGET: f"{plugin.__module__}.{plugin.__qualname__}", **fields}
     ConfigStore.instance().store(group=group, name=name, node=node, provider="archex")
+
+
+def _default(default: Any) -> Any:
+    if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
+        return default.factory()
+    return None if default is attrs.NOTHING else default
 
 
 def offered(group: str) -> dict[str, Plugin]:

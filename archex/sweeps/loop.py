@@ -118,7 +118,8 @@ class Loop:
         self._open: dict[int, list[tuple[_Open, int]]] = {}  # key of a row under way -> who waits for it, and where it goes
         self._tried: dict[int, str] = {}  # seq -> why the first try failed
         self._again: deque[Job] = deque()
-        self._unsound: list[Any] | None = []  # designs that cannot be built, until the first that can: till then nothing is written
+        # Designs that cannot be built, until the first that can: till then nothing is written. Of a part, others have one that can.
+        self._unsound: list[Any] | None = [] if plan.settings.part.whole else None
         self._known: dict[int, Row] | None = {} if plan.total is None else None  # a search comes back to designs
         self._same = Same()
 
@@ -144,7 +145,7 @@ class Loop:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know in the end."""
-        return (*self._output.notes, *self._same.notes)
+        return (*self._output.notes, *self._same.notes, *self._plan.launcher.notes)
 
     def _start(self, total: int | None, kept: int) -> None:
         self.total = total

@@ -45,6 +45,7 @@ ONLY_IN = {
     "hydra": ("archex.sweeps", "hydra_plugins"),
     "omegaconf": ("archex.sweeps", "hydra_plugins"),
     "pluggy": ("archex.registry",),
+    "ray": ("archex.sweeps.launchers",),
     "numba": ("archex.base.jit", "archex.engine", "archex.programs"),
     "rich": ("archex.cli", "archex.reports", "archex.sweeps"),
 }

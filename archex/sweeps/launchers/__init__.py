@@ -6,7 +6,7 @@ loop in `sweeps.run` does, with the same rules for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -33,9 +33,10 @@ class Done:
 
 
 class Launcher(Protocol):
-    """Workers. `name` is the choice of `hydra/launcher`."""
+    """Workers. `name` is the choice of `hydra/launcher`; `notes` are what a person should know when it is closed."""
 
     name: str
+    notes: Sequence[str]
 
     @property
     def workers(self) -> int:

@@ -13,7 +13,7 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, count, islice
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -47,10 +47,12 @@ class Local:
     debugger, unless there are limits to keep."""
 
     name = "archex"
+    notes: Sequence[str] = ()
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, do: Callable[[Any], Any] = do) -> None:
         uncompiled = os.environ.get("ARCHEX_JIT") == "0"
         self.workers = workers or (1 if uncompiled else cores())
+        self._do = do
         self._debugging = uncompiled and self.workers == 1
         self._pool: ProcessPool | None = None
         self._size = self._breaks = 0
@@ -69,6 +71,10 @@ class Local:
             if size > self._size:
                 self.close(at_once=False)
             yield from self._in_processes(first, jobs, _Setting(size, str(shelf.path), limits))
+
+    def one(self, job: Any, limits: Limits) -> Done:
+        """A job by itself, in a process that is kept for the next."""
+        return next(self._in_processes([job], iter(()), _Setting(1, "", limits)))
 
     def _in_processes(self, first: Sequence[Job], jobs: Iterator[Job], setting: _Setting) -> Iterator[Done]:
         ended: SimpleQueue[tuple[int, Any]] = SimpleQueue()
@@ -101,7 +107,7 @@ class Local:
         if self._pool is None:
             self._pool, self._size = setting.pool(job), setting.size
         try:
-            future = self._pool.schedule(do, args=(job,), timeout=None if limit is None else limit * len(job.rows))
+            future = self._pool.schedule(self._do, args=(job,), timeout=None if limit is None else limit * len(job.rows))
         except RuntimeError:  # it broke while nobody looked: a worker was ended that had nothing to do
             self._again(under_way, ended, setting)
         else:
