@@ -25,7 +25,6 @@ from archex.engine.state import (
     FIRST_FILL,
     FLAG_MASK,
     GROUP_COLUMNS,
-    HOST_LINE,
     I_BASE,
     I_INSTANCES,
     I_MERGED,
@@ -69,6 +68,7 @@ from archex.engine.state import (
     State,
 )
 from archex.engine.translation import KNOWN
+from archex.engine.used_again import zeros
 
 
 def ints(*shape: int, value: int = 0) -> np.ndarray:
@@ -125,7 +125,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
     outstanding = int(paths.levels[1, tab.LEVEL_PENDING_WRITES]) if len(paths.levels) > 1 else 0
     groups = int(paths.unit_group.max()) + 1 if paths.levels_int[1:, I_MERGED].max(initial=-1) >= 0 else 1
     memory = Memory(
-        scalars=state.scalars, counters=state.counters, units=state.units, cells=_aligned(sizes["lines"]),
+        scalars=state.scalars, counters=state.counters, units=state.units, cells=zeros(sizes["lines"]),
         servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
         stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
         writes=ints(sizes["channels"]), pages=ints(max(sizes["pages"], 1), 3, value=-1),
@@ -137,9 +137,8 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
     )  # fmt: skip
     warm = previous is not None and previous.cells.shape == memory.cells.shape
     for row in paths.levels_int:
-        tags, used, status = level_cells(row, memory.cells)
-        tags[:] = -1
         if previous is not None and warm and row[I_INSTANCES] == 1:  # nothing keeps several alike: a launch begins with them empty
+            tags, used, status = level_cells(row, memory.cells)
             old_tags, old_used, old_status = level_cells(row, previous.cells)
             flags = old_status & FLAG_MASK
             arrived = (flags >> PENDING_SHIFT) & SECTOR_MASK
@@ -162,10 +161,3 @@ def level_cells(row: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndar
     stride = int(row[I_STRIDE])
     level = cells[base : base + sets * stride].reshape(sets, stride)
     return level[:, :ways], level[:, ways : 2 * ways], level[:, 2 * ways : 3 * ways]
-
-
-def _aligned(words: int) -> np.ndarray:
-    """Zeros that start on a cache line of the host."""
-    room = np.zeros(words + HOST_LINE, np.int64)
-    skipped = -(room.ctypes.data // 8) % HOST_LINE
-    return room[skipped : skipped + words]

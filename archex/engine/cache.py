@@ -3,7 +3,7 @@
 In: level, instance, partition, line number. Out: positions in the flat array `cells` of `state.Memory`; a line's spot is found once, by
 divisions, and its set in each partition from that. All levels lie behind
 one another; a set is `ways` tags, then as many counts of last use, then as many words of status, so that the host finds them
-close together: entry e has its tag at e, its last use at e + ways, its status at e + 2 x ways.
+close together: entry e has its tag at e, its last use at e + ways, its status at e + 2 x ways. A tag is the complement of a line's number.
 """
 
 from __future__ import annotations
@@ -82,13 +82,26 @@ def set_at(levels_int: Any, level: int, instance: int, partition: int, spot: int
 
 @jit
 def find(cells: Any, first: int, ways: int, line: int) -> int:
-    """The entry that holds `line` (the last of several), or -1. A set has room for whole groups of eight words."""
+    """The entry that holds `line` (the last of several), or -1; line -1: an empty one. A set has room for whole groups of eight words."""
+    tag = ~line
     start = (ways - 1) & ~(EIGHT - 1)
-    mask = same(cells, first + start, line) & ((1 << (ways - start)) - 1)
+    mask = same(cells, first + start, tag) & ((1 << (ways - start)) - 1)
     while mask == 0 and start > 0:
         start -= EIGHT
-        mask = same(cells, first + start, line)
+        mask = same(cells, first + start, tag)
     return first + start + highest(mask) if mask != 0 else -1
+
+
+@jit
+def line_in(cells: Any, entry: int) -> int:
+    """The line an entry holds, -1 none."""
+    return ~cells[entry]
+
+
+@jit
+def put_line(cells: Any, entry: int, line: int) -> None:
+    """Let an entry hold a line, or none (-1)."""
+    cells[entry] = ~line
 
 
 @jit

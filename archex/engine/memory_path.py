@@ -12,7 +12,7 @@ from typing import Any
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import count
-from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, home_of, set_at, spot_of, touch
+from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, home_of, line_in, put_line, set_at, spot_of, touch
 from archex.engine.dram import dram_read, dram_write
 from archex.engine.merging import join_read, merge_place, note_read
 from archex.engine.policies import FILLED_SET, HIT
@@ -89,7 +89,7 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
                         copy_first, _ = set_at(paths.levels_int, level, instance, other, spot)
                         copy = find(memory.cells, copy_first, row[I_WAYS], line)
                         if copy >= 0:
-                            memory.cells[copy] = -1
+                            put_line(memory.cells, copy, -1)
                 status &= ~COPIED
             memory.cells[entry + 2 * row[I_WAYS]] = status | mask | (0 if through else mask << DIRTY_SHIFT)
             touch(memory.scalars, memory.cells, entry, row[I_WAYS])
@@ -104,8 +104,8 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
         entry = choose_entry(
             paths.levels_int, functions.pick_victim, paths.victim_params, memory.cells, memory.set_state, memory.scalars, level, first
         )
-        old, old_dirty = memory.cells[entry], dirty_sectors(memory.cells[entry + 2 * row[I_WAYS]])
-        memory.cells[entry] = line
+        old, old_dirty = line_in(memory.cells, entry), dirty_sectors(memory.cells[entry + 2 * row[I_WAYS]])
+        put_line(memory.cells, entry, line)
         memory.cells[entry + 2 * row[I_WAYS]] = mask | (0 if through else mask << DIRTY_SHIFT)
         touch(memory.scalars, memory.cells, entry, row[I_WAYS])
         feedback(paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, first, entry, FILLED_SET)
@@ -124,8 +124,8 @@ def make_room(paths: Any, functions: Any, write_line: Any, memory: Any, unit: in
     entry = choose_entry(
         paths.levels_int, functions.pick_victim, paths.victim_params, memory.cells, memory.set_state, memory.scalars, level, first
     )
-    old, old_dirty = memory.cells[entry], dirty_sectors(memory.cells[entry + 2 * row[I_WAYS]])
-    memory.cells[entry] = line
+    old, old_dirty = line_in(memory.cells, entry), dirty_sectors(memory.cells[entry + 2 * row[I_WAYS]])
+    put_line(memory.cells, entry, line)
     memory.cells[entry + 2 * row[I_WAYS]] = 0
     feedback(paths.levels_int, functions.note_set, memory.cells, memory.set_state, paths.victim_params, level, first, entry, FILLED_SET)
     if old != -1 and old_dirty != 0:

@@ -27,6 +27,7 @@ from archex.engine.prepare import prepare
 from archex.engine.servers import BACKLOG, LAST
 from archex.engine.state import (
     DIRTY_SHIFT,
+    EMPTY,
     FAULT,
     FAULT_VALUE,
     FREED,
@@ -188,7 +189,7 @@ class Engine:
         if row[I_INSTANCES] == 1 or row[I_WRITE] != tab.WRITE_BACK or len(levels) < 3 or levels[2, I_PORT_WRITE] < 0:
             return 0
         tags, _, status = level_cells(row, self.memory.cells)
-        dirty = np.where(tags != -1, (status >> DIRTY_SHIFT) & SECTOR_MASK, 0).reshape(int(row[I_INSTANCES]), -1)
+        dirty = np.where(tags != EMPTY, (status >> DIRTY_SHIFT) & SECTOR_MASK, 0).reshape(int(row[I_INSTANCES]), -1)
         sectors = np.bitwise_count(dirty).sum(1)
         first = int(levels[2, I_PORT_WRITE])
         servers = self.memory.servers[first : first + len(sectors)]
@@ -218,7 +219,7 @@ class Engine:
     def displace(self, level: int, dirty: float) -> None:
         """Let a cache level hold nobody's lines only, as if much more than it holds had passed through."""
         tags, _, _ = level_cells(self.paths.levels_int[level], self.memory.cells)
-        tags[:] = -1
+        tags[:] = EMPTY
         self.fill(level, 1.0, dirty)
 
     def fill(self, level: int, filled: float, dirty: float) -> None:
@@ -229,10 +230,10 @@ class Engine:
         row = self.paths.levels_int[level]
         tags, used, status = level_cells(row, self.memory.cells)
         ways, whole = int(row[I_WAYS]), int(row[I_WHOLE])
-        room = np.minimum((tags == -1).cumsum(1), 1 << 30)  # the how-many-th empty way this is
-        missing = np.maximum(round(filled * ways) - (tags != -1).sum(1, keepdims=True), 0)
-        new = (tags == -1) & (room <= missing)
-        tags[new] = (1 << 50) + np.arange(tags.size).reshape(tags.shape)[new]
+        room = np.minimum((tags == EMPTY).cumsum(1), 1 << 30)  # the how-many-th empty way this is
+        missing = np.maximum(round(filled * ways) - (tags != EMPTY).sum(1, keepdims=True), 0)
+        new = (tags == EMPTY) & (room <= missing)
+        tags[new] = ~((1 << 50) + np.arange(tags.size).reshape(tags.shape)[new])
         turn = room + np.arange(len(tags))[:, None]
         marked = new & (np.floor(turn * dirty) > np.floor((turn - 1) * dirty))  # spread evenly
         status[new] = whole

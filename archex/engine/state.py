@@ -146,6 +146,7 @@ PENDING_SHIFT = 8
 DIRTY_SHIFT = 16
 COPIED = 1 << 24  # a near copy exists in another partition
 FILL_SHIFT = 25
+EMPTY = 0  # tag of a way without a line; a line's is the complement of its number, so that nothing is held by fresh zeros
 SECTOR_MASK = 0xFF
 FLAG_MASK = (1 << FILL_SHIFT) - 1
 

@@ -11,14 +11,16 @@ from typing import Any
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import count, prefetch
-from archex.engine.cache import feedback, find, home_of, set_at, spot_of, touch
+from archex.engine.cache import feedback, find, home_of, line_in, put_line, set_at, spot_of, touch
 from archex.engine.memory_path import expect, make_room, settle
+from archex.engine.merging import MERGE_COLUMNS, merge_place
 from archex.engine.policies import HIT
 from archex.engine.state import (
     DIRTY_SHIFT,
     FILL_SHIFT,
     HOST_LINE,
     I_LINE,
+    I_MERGED,
     I_PARTITIONS,
     I_REPEATED,
     I_STRIDE,
@@ -126,11 +128,14 @@ def look_ahead(paths: Any, functions: Any, memory: Any, unit: int, lines: int) -
     near = paths.unit_partition[unit] if levels_int[1, I_PARTITIONS] > 1 else 0
     own, below = paths.level_instance[0, unit], paths.level_instance[1, unit]
     many = lines > 2
+    merged = many and levels_int[1, I_MERGED] >= 0
     for k in range(lines):
         line = memory.lines[k]
         spot = spot_of(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, line)
         memory.firsts[k], _ = set_at(levels_int, 0, own, 0, spot)
         memory.spots[k] = -1
+        if merged:
+            prefetch(memory.merges, merge_place(paths, unit, line) * MERGE_COLUMNS)
         if many:
             ask(levels_int, memory.cells, 0, memory.firsts[k])
             if second:
@@ -192,7 +197,7 @@ def load_lines(
                     stalled += admit_miss(memory.units, memory.pending, unit, now + stalled, memory.times[k] + stalled, limit)
                     memory.times[k] += stalled
                 entry = memory.places[k]
-                if entry >= 0 and memory.cells[entry] == memory.lines[k]:
+                if entry >= 0 and line_in(memory.cells, entry) == memory.lines[k]:
                     expect(memory.cells, entry + 2 * ways, memory.sectors[k], int(memory.times[k]))
     latest = 0.0
     for k in range(lines):
@@ -248,7 +253,7 @@ def store_lines(
             if keep:
                 memory.cells[entry + 2 * ways] |= mask
             else:
-                memory.cells[entry] = -1
+                put_line(memory.cells, entry, -1)
         parts = memory.words[k]
         waited = links.write_line(paths, functions, memory, unit, 0, line, mask, parts, now)
         if limit > 0:

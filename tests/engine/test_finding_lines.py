@@ -22,9 +22,9 @@ def test_find_is_the_last_way_that_holds_the_line(ways: int) -> None:
     generator = np.random.default_rng(ways)
     stride = -(-3 * ways // state.HOST_LINE) * state.HOST_LINE
     for _ in range(200):
-        cells = generator.integers(-1, 30, 3 * stride)
+        cells = ~generator.integers(-1, 30, 3 * stride)  # tags are complements, of -1 too
         first, line = stride, int(generator.integers(-1, 40))
-        holding = np.flatnonzero(cells[first : first + ways] == line)
+        holding = np.flatnonzero(~cells[first : first + ways] == line)
         assert found(cells, first, ways, line) == (first + holding[-1] if len(holding) else -1)
 
 

@@ -1,0 +1,38 @@
+"""Large arrays are used again once nobody holds them, and then they are zeros again."""
+
+from __future__ import annotations
+
+from archex.engine.state import HOST_LINE
+from archex.engine.used_again import KEPT, zeros
+
+
+def test_what_nobody_holds_is_used_again_as_zeros() -> None:
+    array = zeros(10_000)
+    place = array.ctypes.data
+    array[:] = 7
+    del array
+    again = zeros(9_000)
+    assert again.ctypes.data == place
+    assert len(again) == 9_000
+    assert not again.any()
+
+
+def test_what_somebody_holds_is_not() -> None:
+    array = zeros(10_000)
+    array[:] = 7
+    part = array[100:200].reshape(10, 10)
+    del array
+    others = [zeros(10_000) for _ in range(KEPT + 1)]
+    for other in others:
+        other[:] = 1
+    assert (part == 7).all()
+    assert len({other.ctypes.data for other in others}) == len(others)
+
+
+def test_a_room_too_small_is_given_up() -> None:
+    del_me = zeros(1_000)
+    del del_me
+    large = zeros(1_000_000)
+    assert len(large) == 1_000_000
+    assert large.ctypes.data % (8 * HOST_LINE) == 0
+    assert not large.any()
