@@ -34,6 +34,8 @@ from archex.sweeps.settings import Settings
 #: Group -> where its node lies in a composed config.
 GROUPS = {"hydra/launcher": "hydra.launcher", "hydra/sweeper": "hydra.sweeper"}
 _TARGET = "_target_"
+#: Of a sweeper's node, what is no field of its own: a preset's overrides (`presets`).
+PARAMS = "params"
 _structurer = Structurer(Registry({}))
 
 
@@ -113,7 +115,7 @@ def offered(group: str) -> dict[str, Plugin]:
 
 def read(plugin: Plugin, fields: Mapping[str, Any], path: str) -> Any:
     """A plugin's fields, checked; RequestError with everything wrong in them."""
-    return _structurer.structure(plugin.Fields, fields, path)
+    return _structurer.structure(plugin.Fields, {key: value for key, value in fields.items() if key != PARAMS}, path)
 
 
 def documented(group: str) -> list[tuple[str, str, str]]:

@@ -14,7 +14,7 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext
 
 from archex.base.errors import RequestError
-from archex.sweeps import check, grammar
+from archex.sweeps import check, grammar, presets
 from archex.sweeps.backends import LauncherPlugin, SweeperPlugin
 from archex.sweeps.compose import Composer
 from archex.sweeps.flags import Flags
@@ -47,10 +47,13 @@ class Request:
 def execute(asked: Flags, steps: Steps, listener: Listener, command: Sequence[str]) -> Result:
     """Plan and run; RequestError with everything wrong, nothing written."""
     with Composer(asked.folders) as composer:
-        axes, problems = grammar.parse(asked.overrides, asked.multirun, composer)
+        named, _ = grammar.parse(asked.overrides, asked.multirun, composer)
+        asks = presets.question(named, composer)
+        overrides = presets.expanded(asked.overrides, named, composer)
+        axes, problems = grammar.parse(overrides, asked.multirun, composer)
         problems += check.axes(axes, composer)
         if problems:  # with all others that there are
-            plan(asked.overrides, asked.multirun, steps, composer=composer)
+            plan(overrides, asked.multirun, steps, composer=composer)
         try:
             config = composer.master([axis[0] for axis in axes])
         except RequestError:  # this point can't be composed; others may be
@@ -62,8 +65,8 @@ def execute(asked: Flags, steps: Steps, listener: Listener, command: Sequence[st
             "config": config,
         }
         if asked.multirun:
-            found: Result = Plugins.instance().instantiate_sweeper(**made).sweep(asked.overrides)
-            return found
-        (job,) = Plugins.instance().instantiate_launcher(**made).launch([asked.overrides], 0)
-        result: Result = job.return_value
-        return result
+            result: Result = Plugins.instance().instantiate_sweeper(**made).sweep(overrides)
+        else:
+            (job,) = Plugins.instance().instantiate_launcher(**made).launch([overrides], 0)
+            result = job.return_value
+        return attrs.evolve(result, notes=(f"asked: {asks}", *result.notes)) if asks else result

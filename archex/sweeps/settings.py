@@ -20,7 +20,7 @@ RETRY = ("none", "failed")
 _SUITE_KEYS = ("name", "folder", "path", "only", "variants")
 #: What a run has only one of, so that it can't be swept.
 RUN_KEYS = ("output", "retry", "workers", "timeout", "worker_memory", "part")
-KEYS = ("suite", "sampling", "repeat", "seed", *RUN_KEYS)
+KEYS = ("suite", "sampling", "repeat", "seed", "question", *RUN_KEYS)
 #: Below this a worker has no room for the engine itself.
 _LEAST_MEMORY = 256 << 20
 _SECONDS = {"min": 60.0, "h": 3600.0}
