@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from archex.sweeps import backends, sweepers
 from archex.sweeps.grammar import Axis
+from archex.sweeps.settings import Settings
 
 
 class ArchexSweeper(backends.SweeperPlugin):
     """Found by Hydra by its base class."""
 
-    def make(self, axes: Sequence[Axis]) -> sweepers.Sweeper:
+    def make(self, axes: Sequence[Axis], settings: Settings) -> sweepers.Sweeper:
         """All points, in order."""
         from archex.sweeps.sweepers.grid import Grid
 

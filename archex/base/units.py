@@ -102,6 +102,20 @@ def _split(value: Any, unit: str, example: str) -> tuple[Fraction, str]:
     return Fraction(found[1]), found[2]
 
 
+def measure(value: Any) -> tuple[float, str]:
+    """A number of whatever: in base units, and the unit that its suffix says (`count` without one); ValueError for no number."""
+    number, suffix = _split(value, "any unit", "40, 64 MiB or 1.98 GHz")
+    for unit in ("count", "B", "Hz", "s", "B/s", "cycles", "B/cycle", "ratio"):
+        if suffix in _SUFFIXES[unit][0]:
+            return float(number * _SUFFIXES[unit][0][suffix]), unit
+    raise ValueError(f"has the unit {suffix}; expected one of {', '.join(suffixes())}")
+
+
+def suffixes() -> list[str]:
+    """Every suffix that a number may carry."""
+    return list(dict.fromkeys(suffix for known, _, _ in _SUFFIXES.values() for suffix in known if suffix))
+
+
 def _either(value: Any, timed: str, clocked: str, form: Any, example: str) -> Any:
     try:
         _, suffix = _split(value, "", "")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
+from archex.cli import search
 from archex.cli.progress import Reporter
 from archex.reports import sweep
 from archex.reports.launches import failures, launches, summary
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str], steps: Steps | None = None) -> int:
         return 0
     result = execute(asked, steps or Steps(), ["archex", "run", *arguments])
     out = console()
-    for part in closing(result):
+    for part in (*closing(result), *search.closing(result.found, result.path)):
         out.print(part)
     return failed(result)
 

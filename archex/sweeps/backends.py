@@ -17,7 +17,7 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 from hydra.plugins.sweeper import Sweeper
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from archex.base.errors import Problem, RequestError, unknown
 from archex.describe.structure import Structurer
@@ -47,6 +47,11 @@ class LauncherPlugin(Launcher):
     def __init__(self, **fields: Any) -> None:
         self._given = fields
 
+    @classmethod
+    def wrong(cls, given: Mapping[str, Any], axes: Sequence[Axis]) -> list[Problem]:
+        """What is wrong with what is said of its fields."""
+        return _misread(cls, given, GROUPS["hydra/launcher"])
+
     def setup(self, *, hydra_context: Any, task_function: Any, config: DictConfig) -> None:
         """`task_function`: the request (`execute.Request`) that this is a part of."""
         self.request = task_function
@@ -72,6 +77,11 @@ class SweeperPlugin(Sweeper):
     def __init__(self, **fields: Any) -> None:
         self._given = fields
 
+    @classmethod
+    def wrong(cls, given: Mapping[str, Any], axes: Sequence[Axis]) -> list[Problem]:
+        """What is wrong with what is said of its fields, and with the request's axes beside them."""
+        return _misread(cls, given, GROUPS["hydra/sweeper"])
+
     def setup(self, *, hydra_context: Any, task_function: Any, config: DictConfig) -> None:
         """Make the launcher, too, as every sweeper does."""
         self.request, self.config = task_function, config
@@ -79,7 +89,7 @@ class SweeperPlugin(Sweeper):
         self.launcher = Plugins.instance().instantiate_launcher(hydra_context=hydra_context, task_function=task_function, config=config)
 
     @abstractmethod
-    def make(self, axes: Sequence[Axis]) -> sweepers.Sweeper:
+    def make(self, axes: Sequence[Axis], settings: Settings) -> sweepers.Sweeper:
         """The points; RequestError for axes that it can't do."""
 
     def sweep(self, arguments: list[str]) -> Any:
@@ -115,7 +125,16 @@ def offered(group: str) -> dict[str, Plugin]:
 
 def read(plugin: Plugin, fields: Mapping[str, Any], path: str) -> Any:
     """A plugin's fields, checked; RequestError with everything wrong in them."""
-    return _structurer.structure(plugin.Fields, {key: value for key, value in fields.items() if key != PARAMS}, path)
+    plain = {key: OmegaConf.to_container(value) if OmegaConf.is_config(value) else value for key, value in fields.items() if key != PARAMS}
+    return _structurer.structure(plugin.Fields, plain, path)
+
+
+def _misread(plugin: Plugin, fields: Mapping[str, Any], path: str) -> list[Problem]:
+    try:
+        read(plugin, fields, path)
+    except RequestError as error:
+        return error.problems
+    return []
 
 
 def documented(group: str) -> list[tuple[str, str, str]]:
@@ -144,8 +163,5 @@ def problems(axes: Sequence[Axis], defaults: Mapping[str, str]) -> list[Problem]
         plugin = chosen(group, axes, defaults[group])
         fields = {axis.key.removeprefix(f"{path}."): axis[0] for axis in axes if axis.key.startswith(f"{path}.")}
         if plugin is not None:
-            try:
-                read(plugin, {name: field.value for name, field in fields.items() if not field.deletes}, path)
-            except RequestError as error:
-                found += error.problems
+            found += plugin.wrong({name: field.value for name, field in fields.items() if not field.deletes}, axes)
     return found

@@ -17,6 +17,7 @@ from hydra.core.override_parser.types import ChoiceSweep, FloatRange, Glob, Inte
 from hydra.errors import HydraException
 
 from archex.base.errors import ABSENT, Problem
+from archex.sweeps import ranges
 from archex.sweeps.points import Assignment
 
 
@@ -24,13 +25,15 @@ from archex.sweeps.points import Assignment
 class Axis(Sequence[Assignment]):
     """The values that a sweep gives to one key. An assignment is made when it is asked for: a range of 10^6 numbers holds none.
 
-    override: as Hydra parsed it, for sweepers that ask more than which values there are. interval: the values are its two ends.
+    override: as Hydra parsed it, for sweepers that ask more than which values there are. interval: the values are its two ends and one
+    between, which show what is wrong with it by itself.
     """
 
     key: str
     override: Override
     values: Sequence[Any]  # as parsed: strings may carry their quotes
     interval: bool = False
+    unit: str = ""  # of every value
 
     def __len__(self) -> int:
         return len(self.values)
@@ -51,6 +54,8 @@ class Axis(Sequence[Assignment]):
 
     def assign(self, value: Any) -> Assignment:
         """The assignment of a parsed value."""
+        if self.unit:
+            value = f"{int(value) if isinstance(value, float) and value.is_integer() else value}{self.unit}"
         text = Override._get_value_element_as_str(value)
         prefix = self.override.get_key_element()
         if self.override.is_delete():
@@ -101,7 +106,7 @@ def _parsed(parser: OverridesParser, text: str) -> Override:
     state = random.getstate()
     random.seed(text)
     try:
-        return parser.parse_overrides([text])[0]
+        return parser.parse_overrides([ranges.plain(text)])[0]
     finally:
         random.setstate(state)
 
@@ -115,15 +120,19 @@ def _axis(override: Override, groups: Groups | None, seed: str) -> Axis | Proble
         if chosen:
             return Axis(key, override, chosen)
         return Problem(key, given, "matches no choice" if options else "stands for choices of a group, and this is none", tuple(options))
+    unit = ranges.unit(getattr(sweep, "tags", ()), key, given)
+    if isinstance(unit, Problem):
+        return unit
     if isinstance(sweep, IntervalSweep):
-        return Axis(key, override, [sweep.start, sweep.end], interval=True)
+        return Axis(key, override, ranges.probes(sweep.start or 0, sweep.end or 0, unit), True, unit)
     if isinstance(sweep, ChoiceSweep):
-        return Axis(key, override, _ordered(sweep.list, sweep, key, seed))
+        return Axis(key, override, _ordered(sweep.list, sweep, key, seed), unit=unit)
     if isinstance(sweep, RangeSweep):
         if not sweep.step:
             return Problem(key, given, "has a step of 0")
         numbers = sweep.range()
-        return Axis(key, override, _ordered(_Floats(sweep) if isinstance(numbers, FloatRange) else numbers, sweep, key, seed))
+        values = _Floats(sweep) if isinstance(numbers, FloatRange) else numbers
+        return Axis(key, override, _ordered(values, sweep, key, seed), unit=unit)
     return Axis(key, override, [sweep])
 
 

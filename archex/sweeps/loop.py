@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
+from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
 
 from archex.base.errors import ABSENT, Problem, RequestError
 from archex.records import provenance, schema
+from archex.records.trials import Found
 from archex.sweeps.interrupts import Interrupts
 from archex.sweeps.jobs import Job, RowTask, Steps
 from archex.sweeps.launchers import Done, Launcher, Limits
@@ -72,6 +74,13 @@ class Planned(Protocol):
     def total(self) -> int | None:
         """Designs; None where a search decides."""
 
+    @property
+    def found(self) -> Found | None:
+        """What a search came to so far."""
+
+    def begin(self, path: Path) -> None:
+        """Where rows will be."""
+
     def rounds(self) -> Iterator[Iterable[Any]]:
         """Designs; a round is asked for when all rows of the one before were told."""
 
@@ -126,6 +135,7 @@ class Loop:
     def carry_out(self) -> None:
         """Everything. RequestError if no design can be built."""
         plan, total = self._plan, self._plan.total
+        plan.begin(self._output.path)
         few = total is None or total < _FEW * plan.launcher.workers
         if total is None or not few:
             expected = self._expected(total)

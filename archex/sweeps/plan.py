@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
 
 from archex.base.errors import Problem, RequestError
+from archex.records.trials import Found
 from archex.sweeps import check, grammar
 from archex.sweeps.compose import Composer
 from archex.sweeps.designer import NO_SETTINGS, Designer
@@ -57,6 +59,10 @@ class Plan:
         """How many designs there are; None where that isn't known beforehand."""
         return self.settings.part.count(self.sweeper.total)
 
+    def begin(self, path: Path) -> None:
+        """Rows will be at `path`."""
+        self.sweeper.begin(path)
+
     def rounds(self) -> Iterator[Iterable[Design]]:
         """The designs, lazily. A round is asked for when all rows of the one before were told."""
         for points in self.sweeper.rounds():
@@ -79,6 +85,11 @@ class Plan:
         self.sweeper.tell(design, rows)
 
     @property
+    def found(self) -> Found | None:
+        """What a search came to so far."""
+        return self.sweeper.found
+
+    @property
     def designs(self) -> tuple[Design, ...]:
         """Every design at once, where there are few."""
         return tuple(design for designs in self.rounds() for design in designs)
@@ -87,7 +98,7 @@ class Plan:
 class Makes(Protocol):
     """What makes a sweeper of a request's axes (`backends.SweeperPlugin`)."""
 
-    def make(self, axes: Sequence[Axis]) -> Sweeper:
+    def make(self, axes: Sequence[Axis], settings: Settings) -> Sweeper:
         """The points; RequestError for axes that it can't do."""
 
 
@@ -120,12 +131,13 @@ def plan(
         seen = check.Examined(sound, designer, composer)
     launches = Launches(steps)
     problems += seen.standing() + _unreadable(seen.designs.values(), launches)
+    settings = seen.designs[0].settings
     points: Sweeper = Grid(sound)
     try:
-        points = points if sweeper is None else sweeper.make(sound)
+        points = points if sweeper is None else sweeper.make(sound, settings)
     except RequestError as error:
         problems += error.problems
-    settings = seen.designs[0].settings
+    problems += points.check(seen.designs.values(), launches)
     problems += settings.part.problems(points.total)
     if problems or (problems := seen.hopeless()):
         raise RequestError(check.unique(problems))

@@ -19,6 +19,7 @@ from archex.base.errors import RequestError
 from archex.base.names import content_hash
 from archex.records import files, provenance, store
 from archex.records.files import OutputError
+from archex.records.trials import Found
 from archex.sweeps.interrupts import Interrupts
 from archex.sweeps.jobs import Steps
 from archex.sweeps.loop import Listener, Loop, Planned
@@ -38,6 +39,7 @@ class Result:
     counts: Mapping[str, int]
     notes: tuple[str, ...] = ()
     places: Mapping[int, int] = attrs.field(factory=dict, repr=False)
+    found: Found | None = None  # of a search
 
     @property
     def failed(self) -> bool:
@@ -80,7 +82,7 @@ def run(plan: Planned, steps: Steps, listener: Listener, command: Sequence[str])
         finally:
             plan.launcher.close(at_once=False)
             plan.shelf.close()
-    return Result(path, dict(loop.counts), loop.notes, loop.places)
+    return Result(path, dict(loop.counts), loop.notes, loop.places, plan.found)
 
 
 def _new_folder(command: Sequence[str]) -> Path:

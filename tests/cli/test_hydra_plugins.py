@@ -15,6 +15,7 @@ from archex.cli import run
 from archex.records import store
 from archex.sweeps import backends
 from archex.sweeps.launchers.local import Local
+from archex.sweeps.sweepers import Sweeper
 from archex.sweeps.sweepers.grid import Grid
 from cli_fakes import STEPS
 from hydra.core.config_store import ConfigStore
@@ -71,10 +72,10 @@ class OwnSweeper(backends.SweeperPlugin):
     Fields = Fields
     told: list[tuple[str, int]] = []
 
-    def make(self, axes: Sequence[Any]) -> Any:
+    def make(self, axes: Sequence[Any], settings: Any) -> Any:
         grid, lot, told = Grid(axes), self.fields.lot, self.told
 
-        class Backwards:
+        class Backwards(Sweeper):
             name, total = "own", None
 
             def rounds(self) -> Iterator[Any]:

@@ -47,6 +47,9 @@ ONLY_IN = {
     "pluggy": ("archex.registry",),
     "ray": ("archex.sweeps.launchers",),
     "numba": ("archex.base.jit", "archex.engine", "archex.programs"),
+    "optuna": ("archex.sweeps.search",),
+    "sqlalchemy": ("archex.sweeps.search",),
+    "matplotlib": ("archex.reports",),
     "rich": ("archex.cli", "archex.reports", "archex.sweeps"),
 }
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from archex.sweeps.grammar import Axis
 from archex.sweeps.points import Design, Point
+from archex.sweeps.sweepers import Sweeper
 
 
-class Grid:
+class Grid(Sweeper):
     """The sweeper `archex`."""
 
     name = "archex"
