@@ -5,8 +5,6 @@ In: findings. Out: `Section`s: a title, columns (a trailing `<` aligns one left)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import attrs
 
 from archex.reports.compare import explained
@@ -53,7 +51,7 @@ def _standings(found: Findings, names: dict[int, str]) -> Section:
     columns = ["design", "speed-up", *(["at least .. at most"] if unsure else []), "faster", "slower"]
     columns += [*(["within error"] if unsure else []), "best<", "worst<", "launches"]
     fewer = sum(0 < s.launches < by_design[found.baseline].launches for s in by_design.values())
-    notes = [f"{hidden:,} of {len(order):,} designs are not listed; top=N lists more."] if hidden else []
+    notes = [f"{hidden:,} of {len(order):,} designs {'is' if hidden == 1 else 'are'} not listed; top=N lists more."] if hidden else []
     notes += [f"{fewer:,} {'design has' if fewer == 1 else 'designs have'} fewer launches in common with the baseline."] if fewer else []
     if unsure:
         notes.append("A difference that the rows' error bounds could make up counts as neither faster nor slower: within error.")
@@ -162,7 +160,3 @@ def _winners(found: Findings) -> Section | None:
     note = f"{more:,} more are not listed." if more else ""
     return Section(f"Launches that {overall}, the fastest overall, does not win", columns, rows, note) if rows else None
 
-
-def text_of(all_sections: Sequence[Section]) -> str:
-    """Every word of them: what a search or a test looks in."""
-    return "\n".join(" ".join([s.title, s.note, *s.columns, *(cell for row in s.rows for cell in row)]) for s in all_sections)

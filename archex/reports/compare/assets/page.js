@@ -8,10 +8,10 @@ const COLUMNS = [
   ["", "", false],
   ["design", "", true, (s) => data.designs[s.design]],
   ["speed-up", "n", true, (s) => s.mean?.value],
-  ["at least .. at most", "n", true, (s) => s.mean?.low],
+  ["at least .. at most", "n bound", true, (s) => s.mean?.low],
   ["faster", "n", true, (s) => s.faster],
   ["slower", "n", true, (s) => s.slower],
-  ["within error", "n", true, (s) => s.unsure],
+  ["within error", "n bound", true, (s) => s.unsure],
   ["best", "", true, (s) => s.best?.value],
   ["worst", "", true, (s) => s.worst?.value],
   ["launches", "n", true, (s) => s.launches],
@@ -35,7 +35,7 @@ function ordered(rows, key, down) {
 }
 
 function choose(sorted, columns, place) {
-  const number = columns[place][1] === "n" || /best|worst/.test(columns[place][0]);
+  const number = columns[place][1].startsWith("n") || /best|worst/.test(columns[place][0]);
   return sorted.column === place ? { column: place, down: !sorted.down } : { column: place, down: number };
 }
 
@@ -52,6 +52,7 @@ function passes(found) {
 function showDesigns() {
   byId("baseline").textContent = data.designs[chosen.baseline];
   const sort = (place) => { chosen.sorted = choose(chosen.sorted, COLUMNS, place); chosen.first = 0; showDesigns(); };
+  byId("designs").classList.toggle("exact", ranking.every((s) => !s.mean || (s.mean.low === s.mean.high && !s.unsure)));
   headings(byId("designs"), COLUMNS, chosen.sorted, sort);
   const rows = ordered(ranking.filter(passes), COLUMNS[chosen.sorted.column][3], chosen.sorted.down);
   chosen.first = Math.min(chosen.first, Math.max(0, Math.ceil(rows.length / SHOWN) - 1) * SHOWN);
@@ -75,8 +76,8 @@ function designRow(s, most) {
   const open = () => { chosen.design = s.design; showDesigns(); showDesign(); };
   return element(
     "tr", isBaseline ? {} : { class: s.design === chosen.design ? "open chosen" : "open", tabindex: 0, on: pressed(open) },
-    cell(first, ""), element("td", { class: "label", title: label }, label), speed, cell(isBaseline || !s.mean ? "-" : bounds(s.mean)),
-    cell(tally(s.faster)), cell(tally(s.slower)), cell(tally(s.unsure)), cell(end(s.best), ""), cell(end(s.worst), ""), cell(String(s.launches)),
+    cell(first, ""), element("td", { class: "label", title: label }, label), speed, cell(isBaseline || !s.mean ? "-" : bounds(s.mean), "n bound"),
+    cell(tally(s.faster)), cell(tally(s.slower)), cell(tally(s.unsure), "n bound"), cell(end(s.best), ""), cell(end(s.worst), ""), cell(String(s.launches)),
   );
 }
 
@@ -102,9 +103,10 @@ function showDesign() {
   if (chosen.design === null) { byId("launch").hidden = true; return; }
   const found = standing(chosen.baseline, chosen.design);
   byId("versus").textContent = `${data.designs[chosen.design]} against ${data.designs[chosen.baseline]}`;
+  const parts = found.mean && [[found.faster, "faster"], [found.slower, "slower"], [found.unsure, "within error"], [found.same, `within ${100 * data.margin} %`]];
   const interval = found.mean && found.mean.low !== found.mean.high ? ` (${bounds(found.mean)})` : "";
   byId("verdict").textContent = found.mean
-    ? `${ratioText(found.mean.value)}${interval} over ${found.launches} launches: ${found.faster} faster, ${found.slower} slower, ${found.unsure} within error, ${found.same} within ${100 * data.margin} %`
+    ? `${ratioText(found.mean.value)}${interval} over ${found.launches} ${found.launches === 1 ? "launch" : "launches"}: ${parts.filter(([count]) => count).map(([count, what]) => `${count} ${what}`).join(", ")}`
     : "no launch that both have a time of";
   byId("factors").replaceChildren(...(found.mean ? [factorsDrawing(overSuite(chosen.baseline, chosen.design))] : []));
   const sort = (place) => { chosen.launchSorted = choose(chosen.launchSorted, LAUNCH_COLUMNS, place); showDesign(); };
@@ -143,13 +145,13 @@ function trafficRows(baseline, design, launch) {
     if (!(old > 0 || young > 0)) continue;
     // A sector is not the same size on every device.
     const alike = unit !== "sectors" || data.devices[baseline] === data.devices[design];
-    const change = !alike || !(old > 0) ? "-" : `${young >= old ? "+" : ""}${(100 * (young / old - 1)).toFixed(1)} %`;
+    const change = !alike || !(old > 0) ? "-" : `${signedText(100 * (young / old - 1))} %`;
     rows.push(element("tr", {}, cell(what + (unit === "bytes" ? " (bytes)" : ""), ""), cell(countText(old)), cell(countText(young)), cell(change)));
   }
   for (const [name, what] of Object.entries(data.shares)) {
     const [old, young] = pair(name);
     if (Number.isNaN(old) || Number.isNaN(young)) continue;
-    rows.push(element("tr", {}, cell(what, ""), cell(`${old.toFixed(1)} %`), cell(`${young.toFixed(1)} %`), cell(`${young >= old ? "+" : ""}${(young - old).toFixed(1)}`)));
+    rows.push(element("tr", {}, cell(what, ""), cell(`${old.toFixed(1)} %`), cell(`${young.toFixed(1)} %`), cell(signedText(young - old))));
   }
   return rows;
 }

@@ -10,6 +10,8 @@ const signedTime = (ns) => `${ns > 0 ? "+" : "-"}${timeText(Math.abs(ns))}`;
 const ratioText = (r) => (r < 9.995 ? `${digits(r, 3)}x` : `${r.toFixed(1).replace(/\B(?=(\d{3})+\.)/g, ",")}x`);
 const bounds = (r) => (r.low === r.high ? "-" : `${ratioText(r.low)} .. ${ratioText(r.high)}`);
 
+const signedText = (number) => `${number > -0.05 ? "+" : ""}${(Math.abs(number) < 0.05 ? 0 : number).toFixed(1)}`;
+
 function countText(count) {
   for (const [factor, unit] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]]) if (count >= Math.max(factor, 1e7)) return `${digits(count / factor, 4)} ${unit}`;
   return Math.round(count).toLocaleString("en-US");
