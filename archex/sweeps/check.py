@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
 
-from archex.base.errors import Problem
+from archex.base.errors import ABSENT, Problem
 from archex.sweeps import backends
 from archex.sweeps.compose import Composer
 from archex.sweeps.designer import NO_SETTINGS, Designer
@@ -29,6 +29,8 @@ EXACT, COMBINED = 512, 32
 VALUES, TRIED, TRIED_IN_ALL = 1024, 16, 2048
 #: Problems that are listed when every point fails.
 LISTED = 50
+#: Values of one key that are listed when many are wrong in the same way.
+ALIKE = 4
 
 
 def axes(found: Sequence[Axis], composer: Composer) -> list[Problem]:
@@ -115,15 +117,15 @@ class Examined:
         """Why no point at all is a device; nothing if one is. Goes on to look for one where none was seen so far."""
         if any(not design.problems for design in self.designs.values()):
             return []
-        problems = unique(problem for design in self.designs.values() for problem in design.problems)
-        if not self.exact:
-            for index in range(self._grid.total):
-                if index not in self.designs:
-                    design = self._designer.design(self._grid.at(index))
-                    if not design.problems:
-                        return []
-                    problems = unique([*problems, *design.problems])[: LISTED + 1]
-        return problems if self.exact else _listed(problems, self._grid.total)
+        found = {str(problem): problem for design in self.designs.values() for problem in design.problems}
+        for index in () if self.exact else range(self._grid.total):
+            if index not in self.designs:
+                design = self._designer.design(self._grid.at(index))
+                if not design.problems:
+                    return []
+                if len(found) <= LISTED:
+                    found |= {str(problem): problem for problem in design.problems}
+        return list(found.values()) if self.exact else _listed(list(found.values()), self._grid.total)
 
 
 def _listed(problems: list[Problem], total: int) -> list[Problem]:
@@ -148,8 +150,19 @@ def _has(design: Design, problem: Problem) -> bool:
 
 
 def unique(problems: Iterable[Problem]) -> list[Problem]:
-    """Each problem once."""
+    """Each problem once; of many values of one key that are wrong in the same way, the first few."""
     kept: dict[str, Problem] = {}
     for problem in problems:
         kept.setdefault(str(problem), problem)
-    return list(kept.values())
+    alike: dict[tuple[str, str, str | None], list[Problem]] = defaultdict(list)
+    for problem in kept.values():
+        alike[problem.path, problem.rule, problem.source].append(problem)
+    return [problem for group in alike.values() for problem in _few(group)]
+
+
+def _few(alike: list[Problem]) -> list[Problem]:
+    more = len(alike) - ALIKE
+    if more <= 1:
+        return alike
+    said = f"has {more} more values like that, the last is {show_value(alike[-1].value)}"
+    return [*alike[:ALIKE], Problem(alike[0].path, ABSENT, said, combined=alike[0].combined)]

@@ -105,6 +105,13 @@ def test_both_ends_of_a_long_axis_are_looked_at(composer: Composer) -> None:
     assert found == ["seed: -5 must be a whole number of at least 0"]
 
 
+def test_a_range_that_is_all_wrong_is_a_few_lines(composer: Composer) -> None:
+    assert problems(composer, "seed=range(-900,0)") == [
+        *(f"seed: {number} must be a whole number of at least 0" for number in (-900, -899, -898, -897)),
+        "seed: has 896 more values like that, the last is -1",
+    ]
+
+
 def test_wrong_in_combination_is_a_failure_of_its_points(composer: Composer) -> None:
     made = planned(composer, "l2.size=range(1000,2000)", "l2.ways=1,3")
     found = list(itertools.islice(designs(made), 6))
