@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, count, islice
+from itertools import count, islice
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +43,8 @@ def cores() -> int:
 
 
 class Local:
-    """The launcher `archex`. Without processes of its own where one row is all there is, or where the engine runs uncompiled for a
-    debugger, unless there are limits to keep."""
+    """The launcher `archex`. Without processes of its own where the engine runs uncompiled, which is for debuggers, unless there are limits
+    to keep or several workers are asked for."""
 
     name = "archex"
     notes: Sequence[str] = ()
@@ -60,13 +60,10 @@ class Local:
 
     def run(self, jobs: Iterator[Job], shelf: Shelf, limits: Limits) -> Iterator[Done]:
         """Do every job."""
-        first = list(islice(jobs, 1 if self._debugging else max(self.workers, 2)))
-        alone = self._debugging or (len(first) == 1 and len(first[0].rows) == 1 and self._pool is None)
-        if alone and limits == Limits():
+        if self._debugging and limits == Limits():
             shelves.use_folder(str(shelf.path))
-            for job in chain(first, jobs):
-                yield Done(job, rows=do(job))
-        elif first:
+            yield from (Done(job, rows=do(job)) for job in jobs)
+        elif first := list(islice(jobs, self.workers)):
             size = min(self.workers, len(first))
             if size > self._size:
                 self.close(at_once=False)
