@@ -28,7 +28,7 @@ from archex.sweeps.shelf import Shelf
 from archex.sweeps.work import do
 
 if TYPE_CHECKING:
-    from pebble import ProcessPool
+    from archex.sweeps.launchers.pool import Pool
 
 #: Jobs at a time a worker: the one it does, and the next, so that it never waits for the parent.
 _AHEAD = 2
@@ -54,7 +54,7 @@ class Local:
         self.workers = workers or (1 if uncompiled else cores())
         self._do = do
         self._debugging = uncompiled and self.workers == 1
-        self._pool: ProcessPool | None = None
+        self._pool: Pool | None = None
         self._size = self._breaks = 0
         self._tokens = count()
 
@@ -125,8 +125,7 @@ class Local:
         """End the workers. They have nothing to do unless it is to be at once."""
         pool, self._pool, self._size = self._pool, None, 0
         if pool is not None:
-            pool.stop()  # type: ignore[no-untyped-call]
-            pool.join()
+            pool.end()
 
 
 @attrs.frozen
@@ -137,12 +136,12 @@ class _Setting:
     folder: str
     limits: Limits
 
-    def pool(self, job: Job) -> ProcessPool:
-        from pebble import ProcessPool
+    def pool(self, job: Job) -> Pool:
+        from archex.sweeps.launchers.pool import Pool
 
         modules = {name.partition(":")[0] for name in (job.steps.describe, job.steps.assemble, job.steps.simulate)}
         context = _context(sorted({*modules, "pebble.pool.process", __name__}))
-        return ProcessPool(self.size, context=context, initializer=_begin, initargs=(self.folder, self.limits.memory))
+        return Pool(self.size, context, _begin, (self.folder, self.limits.memory))
 
 
 def _done(job: Job, future: Any, limits: Limits) -> Done | None:
