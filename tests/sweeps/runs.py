@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars
-from archex.records import schema, store
+from archex.records import journal, schema, store
 
 PATHS = [str(Path(__file__).parents[1] / "cli"), str(Path(__file__).parent)]
 
@@ -31,3 +34,25 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 def rows(path: Path) -> polars.DataFrame:
     """A run's rows, sorted, without costs."""
     return store.read(path).sort("point_id", "launch", "variant").drop(schema.COSTS)
+
+
+def lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") - 1
+
+
+def finished(folder: Path, before: frozenset[Path] = frozenset()) -> int:
+    """Rows that have come since, counted from outside and cheaply: those in journals."""
+    with suppress(FileNotFoundError):
+        return sum(lines(path) for path in journal.journals(folder) if path not in before)
+    return 0
+
+
+def some(folder: Path, before: frozenset[Path] = frozenset(), least: int = 1) -> bool:
+    return finished(folder, before) >= least
+
+
+def wait_for(true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + 60
+    while not true() and process.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.01)

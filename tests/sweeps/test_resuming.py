@@ -7,10 +7,8 @@ import random
 import re
 import resource
 import signal
-import subprocess
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from archex.base.errors import RequestError
 from archex.cli import run
 from archex.records import journal, store
 from archex.records.dataset import Dataset
-from runs import finish, rows, start
+from runs import finish, finished, rows, some, start, wait_for
 from sweep_fakes import STEPS
 
 Launches = Callable[[dict[str, dict[str, object]]], None]
@@ -31,28 +29,6 @@ SLOW = {name: launch | {"does": "naps 0.1"} for name, launch in FOUR.items()}
 
 def go(*overrides: str) -> int:
     return run.main(["-m", "suite.path=kernels", "workers=2", *overrides], STEPS)
-
-
-def lines(path: Path) -> int:
-    return path.read_bytes().count(b"\n") - 1
-
-
-def finished(folder: Path, before: frozenset[Path] = frozenset()) -> int:
-    """Rows that have come since, counted from outside and cheaply: those in journals."""
-    with suppress(FileNotFoundError):
-        return sum(lines(path) for path in journal.journals(folder) if path not in before)
-    return 0
-
-
-def some(folder: Path, before: frozenset[Path] = frozenset(), least: int = 1) -> bool:
-    return finished(folder, before) >= least
-
-
-def wait_for(true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    until = time.monotonic() + 60
-    while not true() and process.poll() is None:
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def test_killed_five_times_and_resumed_equals_undisturbed(launches: Launches) -> None:
