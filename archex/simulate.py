@@ -32,11 +32,12 @@ from archex.engine.run import Engine
 from archex.engine.tables import Geometry, ProgramTables
 from archex.extrapolate import advance, last_generation, leave, levels, reach
 from archex.lowering import WaveProgram, lower, unroll
-from archex.lowering.kept import kept
+from archex.lowering.kept import kept, key_of
 from archex.programs.arguments import check_extents, cluster_of, cluster_order
 from archex.programs.build import load_function
 from archex.programs.ir import Function
-from archex.programs.trace import TraceSource
+from archex.programs.recording.kept import LaunchTraces, content_of
+from archex.programs.trace import Traces
 from archex.records.outcome import Outcome, columns
 from archex.suite.launch import MOST_REGISTERS, Launch
 
@@ -70,13 +71,17 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
     device = device.at_matrix_clock() if machine.uses_matrix else device
     held, placed = hold(device, launch, program, machine)
     order, size = placed.order, placed.size
-    source = TraceSource(program, launch, device.wave_width, placed.slots * held.waves_per_workgroup, seed=options.seed)
+    contexts = placed.slots * held.waves_per_workgroup
+    traces = LaunchTraces(program, launch, device.wave_width, options.seed, _trace_key(device, launch, options))
+    source = traces.source(contexts)
     compiled = time.perf_counter()
 
     sizes = machine.block_work  # of clusters: work is counted, and sampled, by whole ones
     work = sampling.count(lambda some: (source.count(order[some].ravel())[0] @ sizes).reshape(-1, size, 2).sum(1), len(order))
     counted = time.perf_counter()
     plan = sampling.plan(work, placed.resident, options.sampling == "off")
+    if plan.kind == "whole":
+        source = traces.whole(source, contexts)
     outcome = Outcome(launch, machine, held, plan, work, placed.resident, device.clock_hz, assumed=tuple(source.assumed))
     engine = assembled(device, machine, launch, held, len(plan.order) * size, source, caches, size)
     if again:
@@ -85,7 +90,7 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
     tail = sampling.left_over(work, placed.resident, plan)
     advance(driver, plan, work, outcome, device, tail)
     if tail:
-        source = TraceSource(program, launch, device.wave_width, tail * size * held.waves_per_workgroup, seed=options.seed)
+        source = traces.source(tail * size * held.waves_per_workgroup)
         late = assembled(device, machine, launch, held, tail * size, source, engine.memory, size)
         last = Driver(late, source, order[plan.order[-tail:]].ravel(), launch.ptx.name)
         outcome.cycles += last_generation(last, tail * work.mean, device)
@@ -100,8 +105,7 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
 
 def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     """A program as the device's instruction set shapes it, which is what is executed, and its machine code under the launch's budget."""
-    able = device.abilities
-    program = (str(launch.ptx), launch.ptx.read_bytes() if launch.ptx.is_file() else b"", launch.entry, device.instruction_set, able)
+    able, program = device.abilities, _program(device, launch)
     function = kept("program", program, lambda: unroll(load_function(launch.ptx, launch.entry), device.instruction_set, able))
     most = device.spec["register_file"].most
     room = registers_that_fit(device.spec, launch.block[0] * launch.block[1] * launch.block[2])
@@ -114,6 +118,19 @@ def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     kept_as = (program, device.timings, budget)
     machine = kept("machine", kept_as, lambda: lower(function, device.instruction_set, device.timings, budget, able))
     return function, machine
+
+
+def _program(device: Device, launch: Launch) -> tuple[Any, ...]:
+    """All that the program as it is executed depends on."""
+    text = launch.ptx.read_bytes() if launch.ptx.is_file() else b""
+    return str(launch.ptx), text, launch.entry, device.instruction_set, device.abilities
+
+
+def _trace_key(device: Device, launch: Launch, options: Options) -> str | None:
+    """What the launch's trace is kept under, where traces are kept: nothing of the device's timing is part of it."""
+    if not options.keep_traces:
+        return None
+    return key_of("trace", (_program(device, launch), content_of(launch), device.wave_width, options.seed))
 
 
 def hold(device: Device, launch: Launch, program: Function, machine: WaveProgram) -> tuple[Occupancy, Placing]:
@@ -129,7 +146,7 @@ def hold(device: Device, launch: Launch, program: Function, machine: WaveProgram
 
 
 def assembled(
-    device: Device, machine: WaveProgram, launch: Launch, held: Occupancy, workgroups: int, source: TraceSource, caches: Any,
+    device: Device, machine: WaveProgram, launch: Launch, held: Occupancy, workgroups: int, source: Traces, caches: Any,
     cluster: int = 1, log: int = 0,
 ) -> Engine:  # fmt: skip
     """The engine for a launch; `log`: room for so many instructions of a wave that is followed."""

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from archex.base.kept import root
+
 COMPILED = os.environ.get("ARCHEX_JIT", "1") != "0"
 _ROOT = Path(__file__).resolve().parents[1]
 #: Folders whose sources take part in compiled code.
@@ -39,8 +41,7 @@ def _fingerprint() -> str:
 
 def cache_folder() -> Path:
     """Where compiled code is kept: `$ARCHEX_CACHE` or the user's cache folder, one folder a state of the sources."""
-    base = os.environ.get("ARCHEX_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "archex")
-    return Path(base) / "jit" / _fingerprint()
+    return root() / "jit" / _fingerprint()
 
 
 @contextlib.contextmanager

@@ -13,8 +13,13 @@ VARIANTS = ("best", "all")
 
 @attrs.frozen
 class Options:
-    """sampling: `auto` or `off` (everything in detail). repeat: runs back to back. seed: of buffers without a seed of their own."""
+    """sampling: `auto` or `off` (everything in detail). repeat: runs back to back. seed: of buffers without a seed of their own.
+
+    keep_traces: record traces for other runs of the same launch, and read those that are there. It costs the first run some time and changes
+    nothing in its row, so it is no part of a point's identity.
+    """
 
     sampling: str = "auto"
     repeat: int = 1
     seed: int = 0
+    keep_traces: bool = False

@@ -14,6 +14,7 @@ from archex.base.jit import jit_bare as jit
 from archex.engine.bits import mix
 from archex.engine.bundle import whole
 from archex.engine.policies import Access
+from archex.engine.rings import entry_at
 from archex.engine.standard import bank_passes, bucket_of, one_more
 from archex.engine.state import FAULT, FAULT_VALUE, MEMO_ROWS
 
@@ -32,9 +33,9 @@ def expand_affine(memory: Any, base: int, stride: int, mask: int, width: int) ->
 @jit
 def expand_scattered(memory: Any, pool: Any, context: int, position: int, mask: int, width: int, bias: int) -> None:
     """Addresses lane by lane from the pool (less `bias`), -1 where inactive."""
-    place = position & (pool.shape[1] - 1)
+    row = entry_at(pool, context, position)
     for lane in range(width):
-        address = pool[context, place, lane]
+        address = row[lane]
         memory.addresses[lane] = address - bias if (mask >> lane) & 1 and address >= 0 else -1
 
 

@@ -21,6 +21,7 @@ from archex.engine.addresses import (
 )
 from archex.engine.bits import count, lowest
 from archex.engine.bundle import segment
+from archex.engine.rings import entry_at
 from archex.engine.servers import ACCEPTED, CLOCK, REPEATED
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_CONTEXT, W_RETIRED, W_STORE
 from archex.engine.vector_cache import WAY_DOWN, admit_store, load_lines, store_lines
@@ -44,8 +45,7 @@ def record_of(core: Any, state: Any, trace: Any, w: int, pc: int) -> tuple[int, 
     if ordinal < 0:
         return lay.NO_ACCESS, 0, 0, 0
     context = state.waves[w, W_CONTEXT]
-    place = (trace.cursor[context, lay.RECORD_HEAD] + ordinal) & (trace.records.shape[1] - 1)
-    row = trace.records[context, place]
+    row = entry_at(trace.records, context, trace.cursor[context, lay.RECORD_HEAD] + ordinal)
     return row[lay.RECORD_KIND], row[lay.RECORD_BASE], row[lay.RECORD_STRIDE], row[lay.RECORD_MASK]
 
 

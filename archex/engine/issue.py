@@ -29,6 +29,7 @@ from archex.engine.state import (
     LINES,
     PARKED,
     S_LAST,
+    S_LEFT,
     S_NOW,
     S_QUEUE,
     S_READY,
@@ -263,9 +264,12 @@ def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: 
     slots = core.unit_int[tab.SLOTS]
     base = g * slots
     retry = INFINITY
-    issued = 0
+    issued, width = 0, core.unit_int[tab.ISSUE_WIDTH]
+    if scheduler[S_LEFT] > 0:
+        issued, width = 1, scheduler[S_LEFT]
+        scheduler[S_LEFT] = 0
     code = tab.RUNNING
-    for _ in range(core.unit_int[tab.ISSUE_WIDTH]):
+    for k in range(width):
         eligible, at_memory, later = eligible_waves(core, state, g, now)
         retry = later
         if eligible == 0:
@@ -289,7 +293,9 @@ def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: 
         issue(core, paths, functions, calls, state, memory, trace, unit, g, base + slot, now)
         if state.scalars[STARVED] > state.scalars[PARKED]:
             code = tab.NEED_TRACE
-            break
+            if k + 1 < width:  # the turn goes on from here, so that it does not matter how much of the trace was there
+                scheduler[S_LEFT], scheduler[S_NOW] = width - k - 1, now
+                return code
     if scheduler[S_READY] != 0 and issued > 0:
         retry = now + period
     following = min(retry, scheduler[S_WAKE])

@@ -70,7 +70,8 @@ S_LAST = 5  # slot that issued last, -1
 S_QUEUE = 6  # position in its ring of memory-queue entries
 S_BUFFERED = 7  # lines ever put into its fetch buffer
 S_BRANCH = 8  # cycle of its last taken branch
-SCHEDULER_COLUMNS = 9
+S_LEFT = 9  # instructions left of a turn that a dry trace has interrupted
+SCHEDULER_COLUMNS = 10
 
 # --- units[u]
 U_NEXT = 0  # earliest S_NOW

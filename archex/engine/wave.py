@@ -12,6 +12,7 @@ from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import prefetch
 from archex.engine.fetch import fetch_line
+from archex.engine.rings import entry_at, place_of
 from archex.engine.state import (
     HOST_LINE,
     L_PIPES,
@@ -55,8 +56,8 @@ _DIVERGENT = tab.COUNTER_INDEX["divergent_blocks"]
 def look_ahead_pool(trace: Any, context: int, position: int) -> None:
     """Ask the host for a row of addresses, if it has been written."""
     if position < trace.cursor[context, lay.POOL_TAIL]:
-        rows, lanes = trace.pool.shape[1], trace.pool.shape[2]
-        first = (context * rows + (position & (rows - 1))) * lanes
+        lanes = trace.pool.shape[2]
+        first = place_of(trace.pool, context, position) * lanes
         for lane in range(0, lanes, HOST_LINE):
             prefetch(trace.pool, first + lane)
 
@@ -64,10 +65,9 @@ def look_ahead_pool(trace: Any, context: int, position: int) -> None:
 @jit
 def look_ahead_block(trace: Any, context: int, records: int) -> None:
     """Ask the host for what a block's memory instructions will read: it was written long ago."""
-    ring = trace.records.shape[1]
     head = trace.cursor[context, lay.RECORD_HEAD]
     for k in range(0, min(records, AHEAD_RECORDS), HOST_LINE // lay.RECORD_COLUMNS):
-        prefetch(trace.records, (context * ring + ((head + k) & (ring - 1))) * lay.RECORD_COLUMNS)
+        prefetch(trace.records, place_of(trace.records, context, head + k) * lay.RECORD_COLUMNS)
     for k in range(min(records, AHEAD_ROWS)):
         look_ahead_pool(trace, context, trace.cursor[context, lay.POOL_HEAD] + k)
 
@@ -83,7 +83,7 @@ def leave_block(core: Any, trace: Any, wave: Any) -> None:
     if records > 0:
         head = trace.cursor[context, lay.RECORD_HEAD]
         for k in range(records - 1, -1, -1):
-            row = trace.records[context, (head + k) & (trace.records.shape[1] - 1)]
+            row = entry_at(trace.records, context, head + k)
             kind = row[lay.RECORD_KIND]
             if kind == lay.SCATTERED or kind == lay.BULK or kind == lay.SIGNALS:
                 trace.cursor[context, lay.POOL_HEAD] = row[lay.RECORD_BASE] + 1
@@ -103,7 +103,7 @@ def enter_block(core: Any, state: Any, trace: Any, w: int) -> int:
         head = cursor[lay.BLOCK_HEAD]
         if head == cursor[lay.BLOCK_TAIL]:
             return OVER if cursor[lay.FINISHED] != 0 else DRY
-        entry = trace.blocks[context, head & (trace.blocks.shape[1] - 1)]
+        entry = entry_at(trace.blocks, context, head)
         block, lanes = entry[lay.BLOCK_INDEX], entry[lay.BLOCK_LANES]
         cursor[lay.BLOCK_HEAD] = head + 1
         wave[W_BLOCK] = block

@@ -1,112 +1,100 @@
 """Results kept between processes, by content: a function's result under a hash of everything it depends on.
 
-In: what the result depends on, and how to make it. Out: the result, from the user's cache folder or made and kept there. A file that is
-torn or not ours is made again; a folder that cannot be written keeps nothing; past `MOST` bytes the oldest go.
+In: what the result depends on, and how to make it. Out: the result, from this process's memory, from the user's cache folder, or made and
+kept there. A file that is torn or not ours is made again; a folder that cannot be written keeps nothing; past `MOST` bytes the oldest go.
+Results are shared by all who ask in a process: they are read, never changed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
-import os
 import pickle
-import sys
-import tempfile
+from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-_ROOT = Path(__file__).resolve().parents[1]
+from archex.base.kept import make_room, put, root, sources
+
 #: Folders whose sources decide what is kept.
 _SOURCES = ("base", "programs", "lowering", "parts")
-#: Bytes kept at most; then the oldest go until this share of it is left.
+#: Bytes kept at most; then the oldest go.
 MOST = 256 << 20
-LEFT = 0.8
+#: Bytes of files whose results stay in a process's memory, where they take several times as many.
+RECENT = 8 << 20
 #: Bytes a process writes between two looks at how much is kept: a look costs a call to the system a file.
 EACH = 4 << 20
 _SEAL = 32  # bytes of the hash that each file begins with
 
 #: Bytes written since the last look; a process looks at its first.
 _written = [EACH]
+_recent: OrderedDict[Path, tuple[Any, int]] = OrderedDict()
 
 Result = TypeVar("Result")
 
 
 def folder() -> Path:
-    """Where results are kept: beside compiled code, in `$ARCHEX_CACHE` or the user's cache folder."""
-    base = os.environ.get("ARCHEX_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "archex")
-    return Path(base) / "kept"
+    """Where results are kept: beside compiled code."""
+    return root() / "kept"
 
 
-@functools.cache
-def _sources() -> bytes:
-    digest = hashlib.sha256(sys.version.encode())
-    for name in _SOURCES:
-        for path in sorted((_ROOT / name).rglob("*.py")):
-            digest.update(str(path.relative_to(_ROOT)).encode())
-            digest.update(path.read_bytes())
-    return digest.digest()
+def key_of(kind: str, depends: tuple[Any, ...]) -> str | None:
+    """The hash that a result is kept under; None where a plugin's own class, which has no address, is part of what it depends on."""
+    try:
+        return hashlib.sha256(sources(*_SOURCES) + pickle.dumps((kind, depends), protocol=5)).hexdigest()[:40]
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return None
 
 
 def kept(kind: str, depends: tuple[Any, ...], make: Callable[[], Result]) -> Result:
     """The result of `make`, which depends on `depends` (plain data) and the sources of archex alone."""
-    try:
-        key = hashlib.sha256(_sources() + pickle.dumps((kind, depends), protocol=5)).hexdigest()
-    except (pickle.PicklingError, TypeError, AttributeError):  # a plugin's own class that has no address: nothing is kept for it
+    key = key_of(kind, depends)
+    if key is None:
         return make()
-    path = folder() / f"{kind}-{key[:40]}"
-    found = _read(path)
+    path = folder() / f"{kind}-{key}"
+    result: Result
+    if path in _recent:
+        _recent.move_to_end(path)
+        result, _ = _recent[path]
+        return result
+    found, size = _read(path)
     if found is None:
         found = (make(),)
         with contextlib.suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
-            _write(path, pickle.dumps(found, protocol=5))
-    result: Result = found[0]
+            content = pickle.dumps(found, protocol=5)
+            size = len(content)
+            _write(path, content)
+    (result,) = found
+    if size:
+        _remember(path, result, size)
     return result
 
 
-def _read(path: Path) -> Any:
-    """What a file holds, as a tuple of one, or None."""
+def _remember(path: Path, result: Any, size: int) -> None:
+    """Keep a result in memory, in place of the least recently used."""
+    _recent[path] = result, size
+    held = sum(size for _, size in _recent.values())
+    while held > RECENT:
+        _, (_, size) = _recent.popitem(last=False)
+        held -= size
+
+
+def _read(path: Path) -> tuple[Any, int]:
+    """What a file holds, as a tuple of one, or None; its bytes."""
     try:
         content = path.read_bytes()
         if hashlib.sha256(content[_SEAL:]).digest() != content[:_SEAL]:
-            return None
+            return None, 0
         found = pickle.loads(content[_SEAL:])
     except Exception:  # whatever is wrong with it, it is made again
-        return None
-    return found if isinstance(found, tuple) and len(found) == 1 else None
+        return None, 0
+    return (found, len(content)) if isinstance(found, tuple) and len(found) == 1 else (None, 0)
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Put a whole file in place: readers see the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(content).digest() + content)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    put(path, (hashlib.sha256(content).digest(), content))
     _written[0] += len(content)
     if _written[0] >= EACH:
         _written[0] = 0
-        make_room(path.parent)
-
-
-def make_room(where: Path) -> None:
-    """Delete the oldest files once all together pass `MOST` bytes."""
-    files = []
-    for path in where.iterdir():
-        with contextlib.suppress(OSError):  # another process deletes too
-            stat = path.stat()
-            files.append((stat.st_mtime_ns, stat.st_size, path))
-    total = sum(size for _, size, _ in files)
-    if total <= MOST:
-        return
-    for _, size, path in sorted(files):
-        with contextlib.suppress(OSError):
-            path.unlink()
-        total -= size
-        if total <= LEFT * MOST:
-            return
+        make_room(path.parent, MOST)

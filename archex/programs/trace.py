@@ -2,7 +2,7 @@
 
 In: a function, a launch, a wave width, how many waves may be under way at once. Out: ring arrays (`base.layout`) that `refill`
 fills for the workgroups bound by `start`; `count` runs workgroups without a trace. Anything with these methods can feed the
-engine (`Traces`): this source interprets, another may replay what was kept on disk.
+engine (`Traces`): this source interprets, `recording.replay` reads what was recorded.
 Recorded addresses: global ones as they are; local and private operations the byte offset in their memory; generic with window.
 """
 
@@ -28,6 +28,7 @@ from archex.programs.interpreter.machine import Sizes, allocate, more_pages, pow
 from archex.programs.interpreter.memory import COLUMNS, read_elements
 from archex.programs.interpreter.workgroups import Machine, run, start
 from archex.programs.ir import CONSTANT_WINDOW, PARAMETER_WINDOW, Function, Space
+from archex.programs.recording.repeatable import order_shows
 from archex.programs.slice import timing_slice
 
 #: IR operations a wave may execute before its loop is taken to be endless.
@@ -44,6 +45,8 @@ class Traces(Protocol):
     pool: np.ndarray
     cursor: np.ndarray
 
+    @property
+    def assumed(self) -> tuple[str, ...]: ...
     def start(self, workgroups: np.ndarray, slots: np.ndarray) -> None: ...
     def refill(self, slots: np.ndarray) -> None: ...
     def count(self, workgroups: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
@@ -95,7 +98,7 @@ class TraceSource:
     started together, and refilling one refills all.
 
     mode `timing` executes what `chosen` (default: the timing slice) names and records all addresses; `functional` executes
-    everything."""
+    everything. repeatable: the traces are the same in whatever order they are asked for; then waves don't wait at barriers."""
 
     def __init__(
         self, function: Function, launch: LaunchLike, wave_width: int, contexts: int, mode: str = "timing", *, seed: int = 0,
@@ -113,6 +116,7 @@ class TraceSource:
             found = timing_slice(function, self._one_buffer())
             self.chosen = found.operations
             self._assumed = {(a.block, a.operation): a.value for a in found.assumed}
+        self.repeatable = self.chosen is not None and order_shows(function, self.chosen) is None
         self.tables = self._encode(self.chosen, tracing)
         self._machine = self._allocate(self.tables, contexts, tracing, block_ring)
         self._counter: tuple[Tables, Machine] | None = None
@@ -145,7 +149,8 @@ class TraceSource:
 
     def _encode(self, chosen: Sequence[AbstractSet[int]] | None, recorded: bool) -> Tables:
         values = launch_values(self.function, self.launch)
-        tables = encode(self.function, self.placed.parameters, values, self.width, chosen, recorded, self._assumed)
+        waits = not self.repeatable
+        tables = encode(self.function, self.placed.parameters, values, self.width, chosen, recorded, self._assumed, waits)
         groups = set(tables.code[:, n.GROUP].tolist())
         link(*(kind for group, kind in n.COMPILED_APART if group in groups))
         return tables

@@ -37,6 +37,8 @@ def arrive(
     if number < 0 or number >= n.BARRIERS:
         fault[n.F_VALUE] = number
         return n.BAD_BARRIER
+    if code[o + n.MODE] == n.PASS:
+        return n.NO_FAULT
     at = (slot * n.BARRIERS + number) * n.BARRIER_COLUMNS
     bars[at + n.B_THREADS] += _threads(live)
     bars[at + n.B_WANTED] = max(bars[at + n.B_WANTED], wanted)

@@ -47,8 +47,9 @@ def records(*names: str) -> Callable[[Encoder], Encoder]:
 class Builder:
     """One function being encoded."""
 
-    def __init__(self, function: Function, parameters: bytes, values: Mapping[str, int], lanes: int) -> None:
+    def __init__(self, function: Function, parameters: bytes, values: Mapping[str, int], lanes: int, waits: bool = True) -> None:
         self.function = function
+        self.waits = waits  # at barriers
         self.parameters = parameters
         self.values = values
         self.lanes = lanes

@@ -76,13 +76,13 @@ def _single_writes(function: Function) -> dict[int, Operation]:
 
 def encode(
     function: Function, parameters: bytes, values: Mapping[str, int], lanes: int, chosen: Sequence[AbstractSet[int]] | None = None,
-    recorded: bool = True, assumed: Mapping[tuple[int, int], int] | None = None,
+    recorded: bool = True, assumed: Mapping[tuple[int, int], int] | None = None, waits: bool = True,
 ) -> Tables:  # fmt: skip
     """Tables of `function`. `chosen[b]`: operations of block b to execute (None: all). `recorded`: addresses are wanted.
 
-    assumed: (block, operation) of comparisons whose outcome is given instead of executed.
+    assumed: (block, operation) of comparisons whose outcome is given instead of executed. waits: waves wait for each other at barriers.
     """
-    builder = Builder(function, parameters, values, lanes)
+    builder = Builder(function, parameters, values, lanes, waits)
     for register, operation in _single_writes(function).items():
         builder.operation = operation
         builder.sources.append(operation)

@@ -38,7 +38,7 @@ def barrier(builder: Builder, operation: Operation) -> None:
     kind = operation.mods[0]
     if kind == "wave":
         return  # lanes of a wave meet where their paths do
-    fields = {"a": builder.source(0), "b": builder.source(1), "mode": _BARRIERS[kind]}
+    fields = {"a": builder.source(0), "b": builder.source(1), "mode": _BARRIERS[kind] if builder.waits else n.PASS}
     if kind == "red":
         predicate = builder.predicate(operation.src[2])
         if "negated" in operation.mods:

@@ -37,7 +37,7 @@ VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT = range(4)
 
 # --- control
 BRANCH, BRANCH_INDEX, EXIT, TRAP, BARRIER, CLOCK = range(6)
-SYNC, ARRIVE, REDUCE = range(3)
+SYNC, ARRIVE, REDUCE, PASS = range(4)  # PASS: a barrier that nobody has to wait at
 
 # --- copies beside the wave and what they report to
 COPY, BULK, SIGNAL, MEET = range(4)

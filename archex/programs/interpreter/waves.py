@@ -236,7 +236,7 @@ def run_wave(
                             fault[n.F_KIND], fault[n.F_SOURCE] = outcome, code[row + n.SOURCE]
                             x[at + n.AT] = i
                             return n.IDLE
-                        if code[row + n.MODE] != n.ARRIVE:
+                        if code[row + n.MODE] != n.ARRIVE and code[row + n.MODE] != n.PASS:
                             x[at + n.AT] = i + 1
                             return n.WAIT
                 elif op == n.CLOCK:
