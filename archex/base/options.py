@@ -15,8 +15,8 @@ VARIANTS = ("best", "all")
 class Options:
     """sampling: `auto` or `off` (everything in detail). repeat: runs back to back. seed: of buffers without a seed of their own.
 
-    keep_traces: record traces for other runs of the same launch, and read those that are there. It costs the first run some time and changes
-    nothing in its row, so it is no part of a point's identity.
+    keep_traces: record traces for other runs of the same launch, and read those that are there. It costs the first run some time and
+    changes nothing in any row, so it is no part of a point's identity.
     """
 
     sampling: str = "auto"

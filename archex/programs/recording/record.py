@@ -1,7 +1,7 @@
 """Record a launch: run a source to its end and put every wave's trace in one piece.
 
-In: a source that interprets, nothing started yet. Out: a `Recorded`, or None where it would be too large. Rows of addresses that are equal are
-kept once: those in local memory are the same in every workgroup.
+In: a source that interprets, nothing started yet. Out: a `Recorded`, or None where it would be too large. Rows of addresses that are
+equal are kept once: those in local memory are the same in every workgroup.
 """
 
 from __future__ import annotations

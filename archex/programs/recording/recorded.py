@@ -28,8 +28,8 @@ _PAGE = 4096
 class Recorded:
     """The trace of a launch. waves: of a workgroup; function_blocks: of its function; assumed: as `TraceSource.assumed` has it.
 
-    cursors: a row a wave, workgroup after workgroup, as the engine reads them: where its entries begin and end in the other arrays, which hold
-    those of all waves one after another as `base.layout` describes them.
+    cursors: a row a wave, workgroup after workgroup, as the engine reads them: where its entries begin and end in the other arrays, which
+    hold those of all waves one after another as `base.layout` describes them.
     """
 
     waves: int

@@ -9,10 +9,10 @@ depend on, so that is what the rule looks at:
 writes    An executed store, atomic or copy to memory that others see might be read by an executed load that comes before it or behind it,
           as the order has it. Where there is none, every load finds what the launch began with. A thread's own memory is its own.
           (Local memory written and read behind barriers would do as well where there are no races; the text alone doesn't show that.)
-barriers  One that all waves of a workgroup wait at tells none of them anything, so that a timing run need not wait there at all: a wave runs
-          on, and no ring holds up another one's. That takes one barrier, named by a constant: with two of them waves could wait
-          for each other for ever, which a run has to find. `red` answers a sum over all; `arrive` and a count let through whoever comes first.
-          One in memory tells how many phases have passed, and one of a cluster holds up other slots: both are left out.
+barriers  One that all waves of a workgroup wait at tells none of them anything, so that a timing run need not wait there at all: a wave
+          runs on, and no ring holds up another one's. That takes one barrier, named by a constant: with two of them waves could wait
+          for each other for ever, which a run has to find. `red` answers a sum over all; `arrive` and a count let through who comes
+          first. One in memory tells how many phases have passed, and one of a cluster holds up other slots: both are left out.
 clocks    count what has been executed, which is less where work is counted than where it is traced.
 """
 
