@@ -30,6 +30,7 @@ PTX = """.version 8.0
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ARCHEX_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(store, "RECENT", 0)  # as in another process
     return tmp_path / "cache" / "kept"
 
 
@@ -49,6 +50,18 @@ def test_made_once_and_read_then(folder: Path) -> None:
     assert store.kept("kind", ("b",), counted(None, made)) is None
     assert store.kept("kind", ("b",), counted("again", made)) is None  # nothing is a result too
     assert len(list(folder.iterdir())) == 3
+
+
+def test_a_process_remembers_what_it_has_used_last(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "RECENT", 2500)
+    made: list[object] = []
+    first = [store.kept("kind", (number,), counted([b"x" * 1000], made)) for number in range(3)]
+    for path in folder.iterdir():
+        path.write_bytes(b"torn")
+    again = [store.kept("kind", (number,), counted([b"x" * 1000], made)) for number in (2, 1, 0)]
+    assert again[0] is first[2]
+    assert again[1] is first[1]
+    assert len(made) == 4  # the first had to go
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b"", lambda b: b[:40] + bytes([b[40] ^ 1]) + b[41:], lambda b: b"foreign"])
