@@ -53,7 +53,7 @@ def record_of(core: Any, state: Any, trace: Any, w: int, pc: int) -> tuple[int, 
 def leads_to_local(trace: Any, context: int, kind: int, base: int, mask: int) -> bool:
     """Whether a generic access is one of local memory: all lanes' are, or none's."""
     if kind == lay.SCATTERED and mask != 0:
-        base = trace.pool[context, base & (trace.pool.shape[1] - 1), lowest(mask)]
+        base = entry_at(trace.pool, context, base)[lowest(mask)]
     return base >= LOCAL_WINDOW
 
 

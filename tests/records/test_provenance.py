@@ -37,3 +37,4 @@ def test_a_point_is_what_is_run_and_how() -> None:
     assert provenance.point_id("d", "p", Options(seed=1)) == provenance.point_id(
         "d", "p", Options()
     )  # the program's fingerprint has the seed
+    assert provenance.point_id("d", "p", Options(keep_traces=True)) == provenance.point_id("d", "p", Options())
