@@ -197,7 +197,9 @@ class Loop:
             yield self._again.popleft()
 
     def _job(self, design: Any, tasks: tuple[RowTask, ...]) -> Job:
-        return Job(design.base, design.values, design.fingerprint, tasks, design.settings.options, self._steps)
+        # One design traces each launch once anyway; of several, all but the first read what it has recorded.
+        options = attrs.evolve(design.settings.options, keep_traces=self._plan.total != 1)
+        return Job(design.base, design.values, design.fingerprint, tasks, options, self._steps)
 
     def _expand(self, design: Any) -> list[tuple[_Program, RowTask]]:
         """What is to be done of a design; what isn't is settled."""
