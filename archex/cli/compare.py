@@ -1,7 +1,8 @@
 """archex compare RUN [RUN ...] [baseline=DEVICE or point] [top=N] [--html FILE] [--markdown FILE]: who wins, by how much, and why.
 
 RUN is a Parquet file or the folder of a run. One run with several designs compares its designs. baseline= names a design by its device, its
-overrides, its label, its fingerprint or its run; without it the first one is the baseline. top=N lists the N fastest and the N slowest
+overrides, its label, its fingerprint or its run; without it the first one is the baseline. Where it names a run of several designs, each
+design of the other runs is held against the same design of that run. top=N lists the N fastest and the N slowest
 designs (10). --html writes one page that needs no network, to sort, filter and ask further; --markdown writes the tables as text, `-` to
 standard output instead of the tables.
 """
@@ -21,7 +22,7 @@ from archex.records import files as files_of
 from archex.records import store
 from archex.reports.compare import page, render
 from archex.reports.compare.findings import find
-from archex.reports.compare.grid import grid, pick
+from archex.reports.compare.grid import grid, pick, several
 from archex.reports.compare.sections import sections
 from archex.reports.text import console
 
@@ -47,7 +48,9 @@ class Asked:
 def main(arguments: Sequence[str]) -> int:
     """Print the comparison, and write it where asked."""
     asked = parse(arguments)
-    rows = grid(_read(asked.runs))
+    runs = _read(asked.runs)
+    by_run = any(name == asked.baseline and several(frame) for name, frame in runs) and len(runs) > 1
+    rows = grid(runs, by_run)
     if len(rows.designs) < 2:
         held = f"one design only ({rows.designs[0].label})" if rows.designs else "no row"
         raise RequestError([Problem(" ".join(map(str, asked.runs)), ABSENT, f"holds {held}; there is nothing to compare")])

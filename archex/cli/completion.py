@@ -22,7 +22,11 @@ COMP_WORDBREAKS=${COMP_WORDBREAKS//=}
 complete -o nospace -F _archex archex
 """
 _COMPOSED = ("run", "show", "validate", "trace")
-_OWN = {"validate": ("reference=", "rows=", "bound="), "trace": ("wave=", "output="), "compare": ("baseline=", "--html")}
+_OWN = {
+    "validate": ("reference=", "rows=", "bound="),
+    "trace": ("wave=", "output="),
+    "compare": ("baseline=", "top=", "--html", "--markdown"),
+}
 _ACTIONS = {"plugins": ("list", "check", "new"), "results": ("check", "compact", "merge", "watch")}
 #: What actions of `results` take beside runs.
 _OF_RESULTS = {"compact": ("output=",), "merge": ("output=",), "watch": ("--once",)}

@@ -71,6 +71,21 @@ def test_several_runs_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "a/run 0.5x 0 1 0.5x copy 0.5x copy 1" in lines(capsys.readouterr().out)
 
 
+def test_a_run_of_several_designs_is_a_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def rows(times: dict[str, float]) -> list[dict[str, Any]]:
+        return [a_row("h200", "copy", time, f"l2.ways={ways}") for ways, time in times.items()]
+
+    before = write(tmp_path / "before.parquet", *rows({"4": 100, "8": 100}))
+    after = write(tmp_path / "after.parquet", *rows({"8": 50, "4": 125, "16": 1}))
+    assert compare.main([before, after, "baseline=before"]) == 0
+    printed = lines(capsys.readouterr().out)
+    assert "after 1.26x 1 1 2x copy on l2.ways=8 0.8x copy on l2.ways=4 2" in printed
+    assert "copy on l2.ways=16 absent 1 before" in printed
+    assert "copy on l2.ways=4 before 1.25x after 1.26x" in printed, "a flip"
+    assert compare.main([before, after, "baseline=before l2.ways=8"]) == 0
+    assert "after l2.ways=4 0.8x 0 1 0.8x copy 0.8x copy 1" in lines(capsys.readouterr().out)
+
+
 def test_thousands_are_listed_by_their_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "many.parquet", *(a_row("d", "a", 1000 / k, f"k={k}") for k in range(1, 41)))
     assert compare.main([path, "top=2"]) == 0

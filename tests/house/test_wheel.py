@@ -34,7 +34,13 @@ def test_all_sources_are_in(wheel: zipfile.ZipFile) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "inside"), [("conf", "archex/conf"), ("experiments", "archex/experiments"), ("results/reference", "archex/reference")]
+    ("folder", "inside"),
+    [
+        ("conf", "archex/conf"),
+        ("experiments", "archex/experiments"),
+        ("results/reference", "archex/reference"),
+        ("archex/reports/compare/assets", "archex/reports/compare/assets"),
+    ],
 )
 def test_data_is_in(wheel: zipfile.ZipFile, folder: str, inside: str) -> None:
     names = set(wheel.namelist())

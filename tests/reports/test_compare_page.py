@@ -232,3 +232,38 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path, capsys: pytest.Ca
     assert column(opened, "launches", "launch") == [evil]
     assert opened.locator("img").count() == 0
     opened.close()
+
+
+def test_the_page_reckons_as_the_report_does(browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every pair of designs and every launch, rows of all kinds: no stalls, no lanes, no work, a gap, no counters."""
+    kinds = [
+        {"stall_memory": 3.0, "stall_fence": 0.25},
+        {"stall_memory": 1.0, "stall_barrier": 7.0, "launch_drain_cycles": 30.0},
+        {"lane_instructions": None, "stall_fetch": 2.0},
+        {"launch_drain_cycles": 5000.0, "stall_memory": 1.0},
+        {"time_ns": 9000.0, "stall_memory": 2.5, "error_bound": 0.04},
+        {"cycles": None},
+        {"clock_hz": 1.5e9, "cycles": 4321.0, "wave_instructions": 900.0, "lane_instructions": 20000.0},
+    ]
+    made = [a_row("d", f"l{k}", 100.0 * (k + 3), f"k={place}") | kind for place, kind in enumerate(kinds) for k in range(2)]
+    for row in made[-2:]:
+        row["time_ns"] = 1e9 * row["cycles"] / row["clock_hz"]
+    path = write(tmp_path / "kinds.parquet", *made)
+    assert compare.main([path, "--html", str(tmp_path / "kinds.html")]) == 0
+    opened = browser.new_page()
+    opened.goto((tmp_path / "kinds.html").as_uri())
+    opened.wait_for_selector("body[data-ready=yes]")
+    rows_of = grid([("kinds", store.read(Path(path)))])
+    pairs = [(old, new) for old in range(len(kinds)) for new in range(len(kinds)) if old != new]
+    for old, new in pairs:
+        one = find(rows_of, old, 100)
+        mean = next(s.mean for s in one.standings if s.design == new)
+        assert mean is not None
+        told = explain(rows_of, old, new, one.speed_ups, mean)
+        assert opened.evaluate("([a, b]) => overSuite(a, b)", [old, new]) == pytest.approx(told.factors, rel=1e-4)
+        standing = opened.evaluate("([a, b]) => standing(a, b).mean", [old, new])
+        assert [standing[k] for k in ("value", "low", "high")] == pytest.approx([mean.value, mean.low, mean.high], rel=1e-5)
+        for change in told.changes:
+            reckoned = opened.evaluate("([a, b, l]) => contributions(a, b, l)", [old, new, change.launch])
+            assert reckoned == pytest.approx(change.contributions, rel=1e-4, abs=1e-3), (old, new)
+    opened.close()

@@ -56,13 +56,17 @@ class Grid:
         return "absent" if code == NO_ROW else STATUSES[code] if code else "no time"
 
 
-def grid(runs: Sequence[tuple[str, polars.DataFrame]]) -> Grid:
-    """Every design of every (name, frame), designs and launches in the order of the rows."""
+def grid(runs: Sequence[tuple[str, polars.DataFrame]], by_run: bool = False) -> Grid:
+    """Every design of every (name, frame), designs and launches in the order of the rows.
+
+    `by_run` takes each run for one design, and a launch on each of its designs for a launch of its own: what is the same in two runs meets.
+    """
     import polars as pl
 
     whose = ["_run", "device", "overrides"]
     frame = pl.concat([rows.with_columns(pl.lit(number).alias("_run")) for number, (_, rows) in enumerate(runs)])
     frame = frame.with_columns(pl.col("device", "overrides").fill_null("")).with_row_index("_order")
+    frame = _as_one(frame) if by_run else frame
     frame = frame.unique([*whose, "launch", "variant"], keep="last")
     frame = frame.sort((pl.col("status") == "ok").not_(), "time_ns", "_order", nulls_last=True).unique([*whose, "launch"], keep="first")
     frame = frame.sort("_order")
@@ -79,11 +83,28 @@ def grid(runs: Sequence[tuple[str, polars.DataFrame]]) -> Grid:
     code = {status: place for place, status in enumerate(STATUSES)}
     codes = np.array([code.get(status, NO_ROW) for status in known["status"]], dtype=np.int8)
     times = known["time_ns"].fill_null(float("nan")).to_numpy()
-    time[row, column] = np.where((codes == 0) & (times > 0), times, np.nan)
+    time[row, column] = np.where((codes == 0) & (times > 0) & np.isfinite(times), times, np.nan)
     bound[row, column] = np.nan_to_num(known["error_bound"].fill_null(0.0).to_numpy())
     status[row, column], at[row, column] = codes, np.arange(len(row))
     keys = [Key(*values) for values in designed.iter_rows()]
     return Grid(designs(keys, [name for name, _ in runs]), launches, time, bound, status, at, frame.drop("_order", "_run"))
+
+
+def several(rows: polars.DataFrame) -> bool:
+    """Whether a run has more than one design."""
+    return rows.select("device", "overrides").fill_null("").n_unique() > 1
+
+
+def _as_one(frame: polars.DataFrame) -> polars.DataFrame:
+    """The designs go into the launches' names."""
+    import polars as pl
+
+    whose = ["device", "overrides"]
+    known = frame.select(whose).unique(maintain_order=True)
+    named = designs([Key(0, *values) for values in known.iter_rows()], [""])
+    frame = frame.join(known.with_columns(pl.Series("_label", [design.label for design in named])), on=whose, maintain_order="left")
+    launch = pl.col("launch") + " on " + pl.col("_label")
+    return frame.with_columns(launch, *(pl.lit("").alias(name) for name in (*whose, "device_fingerprint"))).drop("_label")
 
 
 def pick(grid: Grid, wanted: str | None) -> int:

@@ -159,4 +159,3 @@ def _winners(found: Findings) -> Section | None:
     columns = ["launch", "fastest<", "ahead by"]
     note = f"{more:,} more are not listed." if more else ""
     return Section(f"Launches that {overall}, the fastest overall, does not win", columns, rows, note) if rows else None
-

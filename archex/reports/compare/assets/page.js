@@ -77,7 +77,7 @@ function designRow(s, most) {
   return element(
     "tr", isBaseline ? {} : { class: s.design === chosen.design ? "open chosen" : "open", tabindex: 0, on: pressed(open) },
     cell(first, ""), element("td", { class: "label", title: label }, label), speed, cell(isBaseline || !s.mean ? "-" : bounds(s.mean), "n bound"),
-    cell(tally(s.faster)), cell(tally(s.slower)), cell(tally(s.unsure), "n bound"), cell(end(s.best), ""), cell(end(s.worst), ""), cell(String(s.launches)),
+    cell(tally(s.faster)), cell(tally(s.slower)), cell(tally(s.unsure), "n bound"), ...[s.best, s.worst].map((e) => element("td", { class: "end", title: end(e) }, end(e))), cell(String(s.launches)),
   );
 }
 
