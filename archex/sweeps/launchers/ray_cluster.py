@@ -71,7 +71,8 @@ class Cluster:
                 self._start(ray, workers, common)
         except (ConnectionError, RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
             said = " ".join(str(error).split())
-            raise RequestError([Problem(ADDRESS, address or ABSENT, f"Ray does not let us in: {said[:400]}")]) from None
+            hint = "" if "RAY_AUTH_MODE" in os.environ else " (to one with a token: RAY_AUTH_MODE=token)"
+            raise RequestError([Problem(ADDRESS, address or ABSENT, f"Ray does not let us in: {said[:400]}{hint}")]) from None
 
     def _start(self, ray: Any, workers: int | None, common: Mapping[str, Any]) -> None:
         """A cluster of this machine alone."""
