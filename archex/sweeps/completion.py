@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from archex.base.errors import RequestError
-from archex.sweeps import grammar
+from archex.sweeps import backends, grammar
 from archex.sweeps.compose import Composer
 from archex.sweeps.quoting import quote_arguments
 from archex.sweeps.settings import split
@@ -34,6 +34,10 @@ def suggest(before: Sequence[str], word: str) -> list[str]:
         if equals and composer.is_group(key):
             done, comma, part = value.rpartition(",")
             return [f"{key}={done}{comma}{choice}" for choice in composer.options(key) if choice.startswith(part)]
+        if equals and key in backends.GROUPS:
+            return [f"{key}={choice}" for choice in backends.offered(key) if choice.startswith(value)]
+        if key.startswith("hydra"):
+            return [] if equals else [name for name in _plugins(before, composer) if name.startswith(word)]
         config = _composed(before, composer)
         if equals:
             return [f"suite.only={name}" for name in _ids(config) if name.startswith(value)] if key == "suite.only" else []
@@ -49,6 +53,16 @@ def _composed(before: Sequence[str], composer: Composer) -> dict[str, Any]:
         return composer.compose(point).config
     except RequestError:
         return {}
+
+
+def _plugins(before: Sequence[str], composer: Composer) -> list[str]:
+    """The groups of the launcher and the sweeper, and the fields of those chosen so far."""
+    said = dict(text.split("=", 1) for text in before if "=" in text)
+    fields = []
+    for group, path in backends.GROUPS.items():
+        chosen = said.get(group, composer.plugins.get(group))
+        fields += [f"{path}.{field}=" for name, field, _ in backends.documented(group) if name == chosen]
+    return [*(f"{group}=" for group in backends.GROUPS), *fields]
 
 
 def _keys(config: Mapping[str, Any], word: str) -> list[str]:

@@ -6,9 +6,10 @@ say. Hydra's composition costs some 100 ms, a value set on what it made some mic
 
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import Any, cast
 
@@ -181,7 +182,8 @@ class Composer(AbstractContextManager["Composer"]):
         """What Hydra composes, its own node included; RequestError names the override that it cannot compose."""
         self.composed += 1
         try:
-            found: DictConfig = self._loader.load_configuration(CONFIG, list(overrides), RunMode.RUN, from_shell=False)
+            with _uncollected():
+                found: DictConfig = self._loader.load_configuration(CONFIG, list(overrides), RunMode.RUN, from_shell=False)
         except (HydraException, OmegaConfBaseException, YAMLError) as error:
             raise RequestError([self._blame(tuple(overrides), first_line(error))]) from None
         return found
@@ -224,6 +226,18 @@ class Composer(AbstractContextManager["Composer"]):
         if assignment.deletes:
             return _undeletable(assignment, node, leaf)
         return None
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No collection of garbage meanwhile: a composition makes some 100,000 objects, and looking through them takes a third of its time."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def _undeletable(assignment: Assignment, node: Any, leaf: str) -> Problem | None:

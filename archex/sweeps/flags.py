@@ -19,7 +19,7 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from archex.base.errors import ABSENT, Problem, RequestError
-from archex.sweeps import check, grammar, presets
+from archex.sweeps import backends, check, grammar, presets
 from archex.sweeps.compose import CONFIG, Composer
 from archex.sweeps.points import is_hydra
 from archex.sweeps.quoting import quote_arguments
@@ -129,6 +129,11 @@ def _show_help(composer: Composer) -> None:
     for group in composer.slots:
         if options := composer.options(group):
             print(f"  {group}: {', '.join(options)}")
+    print("\nHow it is carried out:")
+    for group, path in backends.GROUPS.items():
+        print(f"  {group}: {', '.join(backends.offered(group))}")
+        for choice, field, meaning in backends.documented(group):
+            print(f"    {path}.{field} ({choice}): {meaning}")
     print("\nFlags (Hydra's):")
     print("\n".join(f"  {line}" for line in Hydra.format_args_help(_offered()).splitlines()))
 

@@ -6,6 +6,7 @@ In: Hydra's search path. Out: what Hydra's loader asks for its configs; it reads
 from __future__ import annotations
 
 import copy
+import pickle
 from typing import Any
 
 from hydra._internal.config_repository import ConfigRepository
@@ -17,7 +18,7 @@ from hydra.plugins.config_source import ConfigResult
 class Sources(ConfigRepository):
     """Hydra's own repository, with a memory. A composition gets copies, as it changes what it gets."""
 
-    def __init__(self, search_path: ConfigSearchPath, known: dict[tuple[str, str, str], ConfigResult | None] | None = None) -> None:
+    def __init__(self, search_path: ConfigSearchPath, known: dict[tuple[str, str, str], ConfigResult | bytes | None] | None = None) -> None:
         self._path = search_path
         self._known = {} if known is None else known
         super().__init__(search_path)
@@ -32,5 +33,11 @@ class Sources(ConfigRepository):
             return None
         key = (source.provider, source.path, config_path)
         if key not in self._known:
-            self._known[key] = super().load_config(config_path)
-        return copy.deepcopy(self._known[key])
+            found = super().load_config(config_path)
+            try:
+                self._known[key] = pickle.dumps(found)
+            except (pickle.PicklingError, AttributeError, TypeError):  # a structured config of a class that can't be imported
+                self._known[key] = found
+        known = self._known[key]
+        copied: ConfigResult | None = pickle.loads(known) if isinstance(known, bytes) else copy.deepcopy(known)
+        return copied

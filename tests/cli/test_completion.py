@@ -34,6 +34,9 @@ from archex.cli.completion import complete
         ("archex results compact kernels output=kern", ["output=kernels/"]),
         ("archex results watch --", ["--once"]),
         ("archex run --c", ["--cfg", "--config-dir"]),
+        ("archex run hydra/l", ["hydra/launcher="]),
+        ("archex run hydra/launcher=a", ["hydra/launcher=archex"]),
+        ("archex run hydra.launcher.", ["hydra.launcher.workers="]),
     ],
 )
 def test_words(place: Path, line: str, offered: list[str]) -> None:

@@ -170,3 +170,5 @@ def test_fields_are_documented() -> None:
 def test_the_config_shows_them(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert go("--cfg", "hydra", "--package", "hydra.launcher") == 0
     assert "ArchexLauncher\nworkers: null" in capsys.readouterr().out
+    assert go("--help") == 0
+    assert "    hydra.launcher.workers (archex): processes; null: " in capsys.readouterr().out
