@@ -34,6 +34,8 @@ from archex.sweeps.sources import Sources
 from archex.sweeps.values import DELETED, apply
 
 CONFIG = "config"
+#: The group of which several choices may be made together.
+PRESETS = "experiments"
 #: Root keys that a device may have and configs need not hold.
 _ABSENT_KEYS = ("clock",)
 #: Combinations of choices whose config is kept.
@@ -125,6 +127,9 @@ class Composer(AbstractContextManager["Composer"]):
             return None
         if value is None or (isinstance(value, str) and value in self.options(key)):
             return Problem(key, "null", "is required", tuple(self.options(key))) if value is None and key in ("device", "suite") else None
+        if key == PRESETS and isinstance(value, list):  # one on top of the other
+            missing = [str(name) for name in value if name not in self.options(key)]
+            return unknown(key, missing[0], self.options(key), "choice") if missing else None
         if not isinstance(value, str):
             return Problem(key, value, "must be one of its choices; a value of a part has a dotted key", tuple(self.options(key)))
         return unknown(key, value, self.options(key), "choice")

@@ -166,6 +166,15 @@ def test_presets_give_way_to_the_command_line(place: Path) -> None:
     assert [store.read(Path(f"{name}.parquet"))["cycles"].to_list()[0] for name in "ab"] == [200.0, 800.0]
 
 
+def test_presets_on_top_of_each_other(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert go("-m", "experiments=[narrow,whole],[],narrow", "suite.only=gather", "output=rows.parquet") == 0
+    assert store.read(Path("rows.parquet"))["overrides"].to_list() == ["experiments=[narrow,whole]", "experiments=[]", "experiments=narrow"]
+    assert problems("experiments=[narrow,hole]") == [
+        "experiments: hole is not a known choice; did you mean whole? (choices: narrow, whole)"
+    ]
+    assert problems("l2=[sliced]") == ["l2: ['sliced'] must be one of its choices; a value of a part has a dotted key (choices: sliced)"]
+
+
 def test_no_launches(place: Path) -> None:
     assert problems("suite.path=nowhere", "l2.ways=x") == [
         "l2.ways: x must be a whole number",
