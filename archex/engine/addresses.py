@@ -13,6 +13,7 @@ from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine.bits import mix
 from archex.engine.bundle import whole
+from archex.engine.patterns import P_PASSES, pattern_row
 from archex.engine.policies import Access
 from archex.engine.rings import entry_at
 from archex.engine.standard import bank_passes, bucket_of, one_more
@@ -148,7 +149,7 @@ def local_passes(
 ) -> int:  # fmt: skip
     """Passes through local memory, by the device's policy. A pattern moved by a multiple of `period` bytes costs the same."""
     passes = 0
-    row = -1
+    row, place = -1, -1
     if kind == lay.AFFINE:
         if period > 0:
             row = memo_row(memory, stride, mask, bytes_of, base % period, 2 + store)
@@ -156,6 +157,10 @@ def local_passes(
             if passes > 0:
                 return passes
         expand_affine(memory, base, stride, mask, width)
+    elif period > 0:
+        place = pattern_row(memory, period, width, bytes_of, store)
+        if place >= 0 and memory.patterns[place, P_PASSES] > 0:
+            return memory.patterns[place, P_PASSES]
     passes = functions.access_cycles(Access(whole(memory.addresses), width, bytes_of, store), whole(memory.scratch), whole(params))
     if passes < 1 or passes > 4096:
         memory.scalars[FAULT] = FAULT_ACCESS_CYCLES
@@ -163,6 +168,8 @@ def local_passes(
         return 1
     if row >= 0:
         memory.memo[row, 4] = passes
+    if place >= 0:
+        memory.patterns[place, P_PASSES] = passes
     return passes
 
 

@@ -12,6 +12,7 @@ from archex.engine import tables as tab
 from archex.engine.beside import RING_COLUMNS, RINGS
 from archex.engine.clusters import CLUSTER_COLUMNS
 from archex.engine.merging import MERGE_COLUMNS, MERGE_ROWS
+from archex.engine.patterns import PATTERN_COLUMNS, PATTERN_ROWS
 from archex.engine.policies import SCRATCH, Policies
 from archex.engine.ports import PORTS
 from archex.engine.servers import SERVER_COLUMNS
@@ -133,7 +134,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
         set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
         firsts=ints(512), spots=ints(512),
         times=np.zeros(512), weights=ints(512), words=ints(512), addresses=ints(64), scratch=ints(SCRATCH),
-        memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1),
+        memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1), patterns=ints(PATTERN_ROWS, PATTERN_COLUMNS),
     )  # fmt: skip
     warm = previous is not None and previous.cells.shape == memory.cells.shape
     for row in paths.levels_int:

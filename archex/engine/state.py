@@ -330,3 +330,4 @@ class Memory(NamedTuple):
     addresses: np.ndarray
     scratch: np.ndarray
     memo: np.ndarray
+    patterns: np.ndarray  # int64[PATTERN_ROWS, PATTERN_COLUMNS], see `patterns`

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from archex.base import layout as lay
+from archex.engine.patterns import P_PASSES
 from archex.engine.run import Engine
 from archex.testing.devices import installed
 from tests.engine.synthetic import MEMORY, Wave, affine, device, op, policies, program, simulate
@@ -52,6 +53,29 @@ def test_groups_write_each_line_once_a_group() -> None:
     halves = run(lay.STORE, [affine(BUFFER)], 4, by_group(tables, 16), tables).counters()
     assert whole["l2_write_sectors"] == halves["l2_write_sectors"] == 4
     assert whole["global_store_sectors"] == halves["global_store_sectors"] == 4
+
+
+def test_a_pattern_seen_before_takes_as_many_passes() -> None:
+    """Patterns of many lanes, moved and met again, with lanes missing: as if each were asked for anew."""
+    generator = np.random.default_rng(5)
+    shapes = [generator.integers(0, 64, 32) * 4 for _ in range(24)] + [np.arange(32) * 4 * step % 512 for step in (1, 2, 3, 33)]
+    pool = []
+    for k in range(120):
+        row = shapes[int(generator.integers(len(shapes)))] + 4 * int(generator.integers(0, 3)) + 128 * int(generator.integers(0, 9))
+        pool.append(np.where(generator.random(32) < 0.2 * (k % 2), -1, row).tolist())
+    kinds = (lay.LOCAL_LOAD, lay.LOCAL_STORE)
+    code = program([op(kinds[k % 3 == 0], MEMORY, 1, 0, -1, (), k, (4, 8)[k % 5 == 0]) for k in range(40)], [EXIT])
+    mask = (1 << 32) - 1
+
+    def make(workgroup: int, wave: int) -> Wave:
+        return [(0, 32)] * 3 + [(1, 32)], [(lay.SCATTERED, 0, 0, mask)] * 120, [list(row) for row in pool]
+
+    tables = device()
+    remembered, asked = (simulate(tables, code, make, chosen=chosen) for chosen in (policies(tables), policies(tables, local_period=0)))
+    assert remembered.counters() == asked.counters()
+    assert remembered.cycles() == asked.cycles()
+    assert (remembered.memory.patterns[:, P_PASSES] > 0).sum() > 8
+    assert not asked.memory.patterns.any()
 
 
 def test_passes_of_a_swizzle_depend_on_the_row() -> None:
