@@ -29,8 +29,8 @@ def zeros(words: int) -> np.ndarray:
             del _rooms[place]
         room = np.zeros(words + HOST_LINE, np.int64)
         found = _part(room, words)
-    if len(_rooms) < KEPT:
-        _rooms.append((room, weakref.ref(found)))
+    _rooms.append((room, weakref.ref(found)))
+    del _rooms[:-KEPT]  # what somebody holds for long is left to them
     return found
 
 

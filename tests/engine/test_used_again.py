@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+from archex.engine import used_again
 from archex.engine.state import HOST_LINE
 from archex.engine.used_again import KEPT, zeros
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(used_again, "_rooms", [])
 
 
 def test_what_nobody_holds_is_used_again_as_zeros() -> None:
@@ -30,9 +37,18 @@ def test_what_somebody_holds_is_not() -> None:
 
 
 def test_a_room_too_small_is_given_up() -> None:
-    del_me = zeros(1_000)
-    del del_me
+    small = zeros(1_000)
+    del small
     large = zeros(1_000_000)
     assert len(large) == 1_000_000
     assert large.ctypes.data % (8 * HOST_LINE) == 0
     assert not large.any()
+
+
+def test_what_is_held_for_long_keeps_nothing_from_being_used_again() -> None:
+    held = [zeros(10_000) for _ in range(KEPT)]
+    array = zeros(10_000)
+    place = array.ctypes.data
+    del array
+    assert zeros(10_000).ctypes.data == place
+    assert all(len(one) == 10_000 for one in held)
