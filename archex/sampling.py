@@ -85,7 +85,7 @@ def count(instructions: Callable[[np.ndarray], np.ndarray], workgroups: int) -> 
     chosen: np.ndarray = np.zeros(0, np.int64)
     found = np.zeros((0, 2))
     for number in COUNTED:
-        fresh = np.setdiff1d(_spread_out(number, workgroups), chosen)
+        fresh = np.setdiff1d(_spread_out(number, workgroups), chosen, assume_unique=True)
         values = instructions(fresh) if len(fresh) else np.zeros((0, 2))
         chosen, found = np.concatenate([chosen, fresh]), np.concatenate([found, values])
         mean = float(found[:, 0].mean())

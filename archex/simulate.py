@@ -22,6 +22,8 @@ from typing import Any
 from archex import sampling
 from archex.assembly import Device
 from archex.base.errors import UnsupportedError
+from archex.base.names import file_hash
+from archex.base.once import Once
 from archex.base.options import Options
 from archex.describe import Occupancy
 from archex.describe.clusters import Placing, placing
@@ -105,8 +107,8 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
 
 def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     """A program as the device's instruction set shapes it, which is what is executed, and its machine code under the launch's budget."""
-    able, program = device.abilities, _program(device, launch)
-    function = kept("program", program, lambda: unroll(load_function(launch.ptx, launch.entry), device.instruction_set, able))
+    able, operations, program = device.abilities, device.instruction_set, _program(device, launch)
+    function = kept("program", program, lambda: unroll(load_function(launch.ptx, launch.entry), operations, able))
     most = device.spec["register_file"].most
     room = registers_that_fit(device.spec, launch.block[0] * launch.block[1] * launch.block[2])
     budget = launch.registers(device.spec.slots["instruction_set"].name, min(function.max_registers or MOST_REGISTERS, most, room))
@@ -115,22 +117,30 @@ def prepare(device: Device, launch: Launch) -> tuple[Function, WaveProgram]:
     if launch.register_counts and not isinstance(launch.register_counts, Mapping):
         # A plain number is of the assembler that the program was written for.
         budget = min(int(budget * device.instruction_set.budget_share), most)
-    kept_as = (program, device.timings, budget)
-    machine = kept("machine", kept_as, lambda: lower(function, device.instruction_set, device.timings, budget, able))
+    timing = _timing.of(device, lambda: key_of("timing", (device.timings,)))
+    kept_as = None if program is None or timing is None else (*program, timing, budget)
+    machine = kept("machine", kept_as, lambda: lower(function, operations, device.timings, budget, able))
     return function, machine
 
 
-def _program(device: Device, launch: Launch) -> tuple[Any, ...]:
-    """All that the program as it is executed depends on."""
-    text = launch.ptx.read_bytes() if launch.ptx.is_file() else b""
-    return str(launch.ptx), text, launch.entry, device.instruction_set, device.abilities
+#: Hashes of what of a device decides how programs are shaped, and how they are scheduled; of what a launch hands to its program.
+_shape: Once[str | None] = Once()
+_timing: Once[str | None] = Once()
+_content: Once[str] = Once()
+
+
+def _program(device: Device, launch: Launch) -> tuple[str, ...] | None:
+    """All that the program as it is executed depends on; None where that has no hash."""
+    shape = _shape.of(device, lambda: key_of("shape", (device.instruction_set, device.abilities)))
+    return None if shape is None else (str(launch.ptx), file_hash(launch.ptx), launch.entry, shape)
 
 
 def _trace_key(device: Device, launch: Launch, options: Options) -> str | None:
     """What the launch's trace is kept under, where traces are kept: nothing of the device's timing is part of it."""
-    if not options.keep_traces:
+    program = _program(device, launch)
+    if not options.keep_traces or program is None:
         return None
-    return key_of("trace", (_program(device, launch), content_of(launch), device.wave_width, options.seed))
+    return key_of("trace", (*program, _content.of(launch, lambda: content_of(launch)), device.wave_width, options.seed))
 
 
 def hold(device: Device, launch: Launch, program: Function, machine: WaveProgram) -> tuple[Occupancy, Placing]:

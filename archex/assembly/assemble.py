@@ -18,6 +18,7 @@ from archex.assembly.routes import routes
 from archex.assembly.topology import Topology, topology
 from archex.base.layout import Timing
 from archex.base.memo import by_identity
+from archex.base.once import Once
 from archex.describe import DeviceSpec, Occupancy
 from archex.describe.fit import UNITS, operations
 from archex.describe.occupancy import vector_cache_bytes
@@ -25,6 +26,8 @@ from archex.engine import tables as t
 from archex.engine.policies import Policies
 from archex.parts.abilities import Abilities, abilities_of
 from archex.parts.instruction_set import InstructionSetSpec
+
+_at_matrix_clock: Once[Device] = Once()
 
 
 @attrs.frozen(eq=False)
@@ -49,7 +52,7 @@ class Device:
     def at_matrix_clock(self) -> Device:
         """The device while a program with matrix products runs: by another clock, if it says so."""
         clock = self.spec["compute_unit"].matrix_clock
-        return self if clock is None or clock >= self.clock_hz else _assembled(self.spec, clock)
+        return self if clock is None or clock >= self.clock_hz else _at_matrix_clock.of(self, lambda: _assembled(self.spec, clock))
 
     def tables_for(self, held: Occupancy) -> t.DeviceTables:
         """The tables of a launch: a vector cache that shares its array with local memory keeps what resident workgroups leave."""

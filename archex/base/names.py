@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import stat
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -73,3 +74,17 @@ def source_hash(files: Iterable[str | Path]) -> str:
         content = Path(file).read_bytes()
         digest.update(len(content).to_bytes(8, "little") + content)
     return digest.hexdigest()[:16]
+
+
+def file_hash(path: Path) -> str:
+    """A short hash of a file's content, "" where there is none; read once for as long as the file is not changed."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return _file_hash(path, found.st_mtime_ns, found.st_size) if stat.S_ISREG(found.st_mode) else ""
+
+
+@cache
+def _file_hash(path: Path, changed: int, size: int) -> str:
+    return source_hash([path])

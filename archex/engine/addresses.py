@@ -15,7 +15,7 @@ from archex.engine.bits import mix
 from archex.engine.bundle import whole
 from archex.engine.patterns import P_PASSES, pattern_row
 from archex.engine.policies import Access
-from archex.engine.rings import entry_at
+from archex.engine.rings import place_at
 from archex.engine.standard import bank_passes, bucket_of, one_more
 from archex.engine.state import FAULT, FAULT_VALUE, MEMO_ROWS
 
@@ -34,7 +34,7 @@ def expand_affine(memory: Any, base: int, stride: int, mask: int, width: int) ->
 @jit
 def expand_scattered(memory: Any, pool: Any, context: int, position: int, mask: int, width: int, bias: int) -> None:
     """Addresses lane by lane from the pool (less `bias`), -1 where inactive."""
-    row = entry_at(pool, context, position)
+    row = pool[place_at(pool, context, position)]
     for lane in range(width):
         address = row[lane]
         memory.addresses[lane] = address - bias if (mask >> lane) & 1 and address >= 0 else -1

@@ -15,7 +15,7 @@ from archex.engine.beside import GROUP_READS, close_group, group_reached, produc
 from archex.engine.clusters import arrive_cluster, wait_cluster
 from archex.engine.copies import arrive_by_lane, bulk_copy
 from archex.engine.global_memory import LOCAL_WINDOW, record_of
-from archex.engine.rings import entry_at
+from archex.engine.rings import place_at
 from archex.engine.signals import owner, set_signal, signal_event, wait_signal
 from archex.engine.state import W_CONTEXT, W_GROUP
 
@@ -57,7 +57,7 @@ def aside(
     if record == lay.BULK:
         return bulk_copy(core, paths, functions, links, state, memory, trace, unit, w, base, now), GOES_ON
     if record == lay.SIGNALS:  # each lane names a barrier of its own
-        named = entry_at(trace.pool, state.waves[w, W_CONTEXT], base)
+        named = trace.pool[place_at(trace.pool, state.waves[w, W_CONTEXT], base)]
         for lane in range(named.shape[0]):
             if named[lane] >= 0:
                 signal_order(core, state, w, kind, row[lay.FLAGS], named[lane] % LOCAL_WINDOW, stride, mask, later)

@@ -16,7 +16,7 @@ from archex.engine.beside import GROUP_READS, add_to_group
 from archex.engine.bits import count
 from archex.engine.global_memory import LOCAL_WINDOW
 from archex.engine.ports import BULK_PORT, REMOTE_PORT, owe
-from archex.engine.rings import entry_at
+from archex.engine.rings import place_at
 from archex.engine.servers import CLOCK, wait
 from archex.engine.signals import owner, signal_event
 from archex.engine.state import G_UNIT, I_LINE, I_PORT_READ, I_SECTOR, L_CLUSTER, L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_GROUP, W_RETIRED
@@ -31,7 +31,7 @@ def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: An
     """
     row = core.code[pc]
     context = state.waves[w, W_CONTEXT]
-    record = entry_at(trace.records, context, trace.cursor[context, lay.RECORD_HEAD] + row[lay.RECORD] + 1)
+    record = trace.records[place_at(trace.records, context, trace.cursor[context, lay.RECORD_HEAD] + row[lay.RECORD] + 1)]
     kind, base, stride, mask = record[lay.RECORD_KIND], record[lay.RECORD_BASE], record[lay.RECORD_STRIDE], record[lay.RECORD_MASK]
     if kind == lay.NO_ACCESS:
         return read
@@ -125,7 +125,7 @@ def bulk_copy(
 ) -> int:
     """Start a bulk copy at `now`, whose descriptor is the pool's row `base`; its completion."""
     wave = state.waves[w]
-    box = entry_at(trace.pool, wave[W_CONTEXT], base)
+    box = trace.pool[place_at(trace.pool, wave[W_CONTEXT], base)]
     total = box[lay.BULK_BYTES] * max(box[2], 1) * max(box[4], 1) * max(box[6], 1) * max(box[8], 1)
     way = box[lay.BULK_WAY]
     rate = core.aside[tab.ASIDE_BULK_RATE]

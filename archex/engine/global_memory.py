@@ -21,7 +21,7 @@ from archex.engine.addresses import (
 )
 from archex.engine.bits import count, lowest
 from archex.engine.bundle import segment
-from archex.engine.rings import entry_at
+from archex.engine.rings import place_at
 from archex.engine.servers import ACCEPTED, CLOCK, REPEATED
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_CONTEXT, W_RETIRED, W_STORE
 from archex.engine.vector_cache import WAY_DOWN, admit_store, load_lines, store_lines
@@ -45,7 +45,7 @@ def record_of(core: Any, state: Any, trace: Any, w: int, pc: int) -> tuple[int, 
     if ordinal < 0:
         return lay.NO_ACCESS, 0, 0, 0
     context = state.waves[w, W_CONTEXT]
-    row = entry_at(trace.records, context, trace.cursor[context, lay.RECORD_HEAD] + ordinal)
+    row = trace.records[place_at(trace.records, context, trace.cursor[context, lay.RECORD_HEAD] + ordinal)]
     return row[lay.RECORD_KIND], row[lay.RECORD_BASE], row[lay.RECORD_STRIDE], row[lay.RECORD_MASK]
 
 
@@ -53,7 +53,7 @@ def record_of(core: Any, state: Any, trace: Any, w: int, pc: int) -> tuple[int, 
 def leads_to_local(trace: Any, context: int, kind: int, base: int, mask: int) -> bool:
     """Whether a generic access is one of local memory: all lanes' are, or none's."""
     if kind == lay.SCATTERED and mask != 0:
-        base = entry_at(trace.pool, context, base)[lowest(mask)]
+        base = trace.pool[place_at(trace.pool, context, base)][lowest(mask)]
     return base >= LOCAL_WINDOW
 
 

@@ -12,7 +12,7 @@ from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import prefetch
 from archex.engine.fetch import fetch_line
-from archex.engine.rings import entry_at, place_of
+from archex.engine.rings import place_at, place_of
 from archex.engine.state import (
     HOST_LINE,
     L_PIPES,
@@ -83,7 +83,7 @@ def leave_block(core: Any, trace: Any, wave: Any) -> None:
     if records > 0:
         head = trace.cursor[context, lay.RECORD_HEAD]
         for k in range(records - 1, -1, -1):
-            row = entry_at(trace.records, context, head + k)
+            row = trace.records[place_at(trace.records, context, head + k)]
             kind = row[lay.RECORD_KIND]
             if kind == lay.SCATTERED or kind == lay.BULK or kind == lay.SIGNALS:
                 trace.cursor[context, lay.POOL_HEAD] = row[lay.RECORD_BASE] + 1
@@ -103,7 +103,7 @@ def enter_block(core: Any, state: Any, trace: Any, w: int) -> int:
         head = cursor[lay.BLOCK_HEAD]
         if head == cursor[lay.BLOCK_TAIL]:
             return OVER if cursor[lay.FINISHED] != 0 else DRY
-        entry = entry_at(trace.blocks, context, head)
+        entry = trace.blocks[place_at(trace.blocks, context, head)]
         block, lanes = entry[lay.BLOCK_INDEX], entry[lay.BLOCK_LANES]
         cursor[lay.BLOCK_HEAD] = head + 1
         wave[W_BLOCK] = block

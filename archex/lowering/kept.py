@@ -47,9 +47,9 @@ def key_of(kind: str, depends: tuple[Any, ...]) -> str | None:
         return None
 
 
-def kept(kind: str, depends: tuple[Any, ...], make: Callable[[], Result]) -> Result:
-    """The result of `make`, which depends on `depends` (plain data) and the sources of archex alone."""
-    key = key_of(kind, depends)
+def kept(kind: str, depends: tuple[Any, ...] | None, make: Callable[[], Result]) -> Result:
+    """The result of `make`, which depends on `depends` (plain data) and the sources of archex alone; not kept where that is None."""
+    key = None if depends is None else key_of(kind, depends)
     if key is None:
         return make()
     path = folder() / f"{kind}-{key}"

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from archex.base.names import content_hash, source_hash
+from archex.base.names import content_hash, file_hash, source_hash
 from archex.base.options import Options
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -40,7 +40,7 @@ def program_fingerprint(launch: Any, seed: int) -> str:
 
 def _content(value: Any) -> Any:
     if isinstance(value, Path):
-        return _file_hash(value, value.stat().st_mtime_ns) if value.is_file() else ""
+        return file_hash(value)
     if attrs.has(type(value)):
         return {field.name: _content(getattr(value, field.name)) for field in attrs.fields(type(value)) if field.name != "id"}
     if isinstance(value, dict):
@@ -48,11 +48,6 @@ def _content(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_content(item) for item in value]
     return value.hex() if isinstance(value, bytes) else value
-
-
-@cache
-def _file_hash(path: Path, changed: int) -> str:
-    return source_hash([path])
 
 
 def point_id(device_fingerprint: str, program_fingerprint: str, options: Options) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from archex.base import layout
 from archex.base.jit import jit
+from archex.base.once import Once
 from archex.programs.interpreter.machine import power_of_two
 from archex.programs.recording.recorded import Recorded
 
@@ -26,12 +27,15 @@ def count_blocks(cursors: Any, workgroups: Any, waves: Any, blocks: Any, counts:
                 counts[i, blocks[at, 0], 1] += blocks[at, 1]
 
 
+_stores: Once[tuple[np.ndarray, ...]] = Once()
+
+
 class ReplaySource:
     """Slot s holds contexts s * waves .. (s + 1) * waves - 1, as in `TraceSource`."""
 
     def __init__(self, recorded: Recorded, contexts: int) -> None:
         self.recorded, self.assumed = recorded, recorded.assumed
-        self.blocks, self.records, self.pool = _store(recorded.blocks), _store(recorded.records), _store(recorded.pool)
+        self.blocks, self.records, self.pool = _stores.of(recorded, lambda: tuple(map(_store, recorded.arrays[1:])))
         self.cursor = np.zeros((contexts, layout.CURSOR_COLUMNS), np.int64)
         self._waves = np.arange(recorded.waves, dtype=np.int64)
 
