@@ -222,6 +222,28 @@ def test_ranges_with_units_in_a_plain_sweep(place: Path) -> None:
     assert [str(problem) for problem in caught.value.problems] == [f"l2.size: {n}MiB must be a whole number" for n in (1, 2)]
 
 
+PRESET = """# @package _global_
+question: how few ways are enough?
+hydra:
+  sweeper:
+    params:
+      hydra/sweeper: archex_optuna
+      hydra.sweeper.objectives: [time, "max:design:l2.size"]
+      hydra.sweeper.constraints: "['l2.ways >= 2', 'l2.size <= 40']"
+      hydra.sweeper.n_trials: 6
+      l2.ways: 1,2,4
+      l2.size: range(8,64,8)
+"""
+
+
+def test_a_preset_searches(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "experiments/seek.yaml").write_text(PRESET)
+    told = ["-m", "experiments=seek", "suite.path=kernels", "workers=1"]
+    assert run.main([*told, "hydra.sweeper.n_trials=21", "output=found"], STEPS) == 0  # the command line beats it
+    assert {row["overrides"] for row in front("found")} == {"l2.ways=2, l2.size=40"}
+    assert "asked: how few ways are enough?" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_a_real_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A larger cache and fewer compute units, on the smallest device there is."""
