@@ -7,6 +7,7 @@
 #   make readme                      put the main job's output of today into the README
 #   make kinds                       write the page of each kind of part (docs/parts/)
 #   make speed                       wave-instructions a second on five launches, compile time (benchmarks/speed.py)
+#   make sweep-speed                 points a second of a sweep on one worker and on two (benchmarks/sweep.py); ARGS="points=100" for fewer
 #   make docs                        the documentation as a site in site/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
@@ -16,7 +17,7 @@ ARGS   ?= device=h200 suite=smoke
 # Two workers; a file's tests stay together, so that each compiled function is built in one place.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: run test quick nightly check format docs readme kinds speed clean
+.PHONY: run test quick nightly check format docs readme kinds speed sweep-speed clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -51,6 +52,10 @@ kinds: $(VENV)/.dev
 
 speed: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.speed
+
+sweep-speed: ARGS = points=1000
+sweep-speed: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.sweep $(ARGS)
 
 clean:
 	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache
