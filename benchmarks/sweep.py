@@ -124,20 +124,25 @@ def main(arguments: list[str]) -> int:
         if key not in KEYS or not value:
             raise SystemExit(f"{argument}: expected one of {', '.join(f'{key}=...' for key in KEYS)}")
         asked[key] = value
-    print(
-        f"{'workers':>7s} {'points':>7s} {'points/s':>9s} {'scaling':>8s} {'start':>7s} {'a row':>9s} {'overhead':>13s} {'parent':>21s} {'memory':>9s}"
-    )
+    heads = ("points", "points/s", "scaling", "start", "a row", "overhead a point", "parent", "parent a point", "memory")
+    print("workers " + " ".join(f"{head:>{max(len(head), 9)}s}" for head in heads))
     base: dict[str, Any] = {}
     for workers in map(int, asked["workers"].split(",")):
         with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
             found = measure(asked, workers, Path(place) / "run")
         base = base or found
-        print(
-            f"{workers:7d} {found['points']:7.0f} {found['rate']:9.2f} {found['rate'] / base['rate']:7.2f}x {found['start']:5.1f} s "
-            f"{1e3 * found['row']:6.1f} ms {1e3 * found['overhead']:7.1f} ms/pt {100 * found['parent']:6.1f} % {1e3 * found['a point']:6.2f} ms/pt "
-            f"{found['memory']:5.0f} MB",
-            flush=True,
+        shown = (
+            f"{found['points']:.0f}",
+            f"{found['rate']:.2f}",
+            f"{found['rate'] / base['rate']:.2f}x",
+            f"{found['start']:.1f} s",
+            f"{1e3 * found['row']:.1f} ms",
+            f"{1e3 * found['overhead']:.1f} ms",
+            f"{100 * found['parent']:.1f} %",
+            f"{1e3 * found['a point']:.2f} ms",
+            f"{found['memory']:.0f} MiB",
         )
+        print(f"{workers:7d} " + " ".join(f"{text:>{max(len(head), 9)}s}" for text, head in zip(shown, heads, strict=True)), flush=True)
     return 0
 
 

@@ -22,7 +22,7 @@ _SUITE_KEYS = ("name", "folder", "path", "only", "variants")
 RUN_KEYS = ("output", "retry", "workers", "timeout", "worker_memory", "part")
 KEYS = ("suite", "sampling", "repeat", "seed", "question", *RUN_KEYS)
 #: Below this a worker has no room for the engine itself.
-_LEAST_MEMORY = 256 << 20
+_LEAST_MEMORY = 1 << 30
 _SECONDS = {"min": 60.0, "h": 3600.0}
 KERNELS = Path(__file__).resolve().parents[1] / "suite" / "kernels"
 

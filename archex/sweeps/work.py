@@ -77,7 +77,10 @@ def _row(job: Job, task: RowTask) -> dict[str, Any]:
     except Exception as error:
         if type(error).__name__ == "BdbQuit":  # somebody left the debugger: the run ends, it isn't this row's error
             raise
-        outcome = {"status": "error", "error": _bug(error)}
+        if isinstance(error, SystemError) and resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY:
+            outcome = {"status": "killed", "error": "out of memory"}  # as a compiler says it that got none
+        else:
+            outcome = {"status": "error", "error": _bug(error)}
     costs = {"simulate_seconds": time.perf_counter() - started, "peak_memory_bytes": _peak()}
     known = {name: value for name, value in outcome.items() if value is not None}
     return schema.row(task.identity | costs | known)

@@ -62,8 +62,8 @@ def test_a_row_that_takes_too_long(launches: Launches) -> None:
 
 
 def test_a_row_that_takes_too_much_memory(launches: Launches) -> None:
-    launches({"a": {"threads": 1}, "h": {"threads": 1, "does": f"hungry {2 << 30}"}, "s": {"threads": 1, "does": f"hungry {64 << 20}"}})
-    assert go("l2.ways=1", "worker_memory=1GiB") == 1
+    launches({"a": {"threads": 1}, "h": {"threads": 1, "does": f"hungry {3 << 30}"}, "s": {"threads": 1, "does": f"hungry {64 << 20}"}})
+    assert go("l2.ways=1", "worker_memory=2GiB") == 1
     assert {launch: found for (launch, _), found in statuses().items()} == {
         "a": ("ok", None),
         "h": ("killed", "out of memory"),
@@ -120,7 +120,7 @@ def test_nothing_is_written_where_no_design_can_be_built(place: Path) -> None:
         ("timeout=5 parsecs", "timeout: 5 parsecs must be a time above 0, such as 90 s or 5 min"),
         ("timeout=[1]", "timeout: [1] must be a time above 0, such as 90 s or 5 min"),
         ("timeout=inf", "timeout: inf must be a time above 0, such as 90 s or 5 min"),
-        ("worker_memory=1", "worker_memory: 1 must be at least 256 MiB: a worker needs that for itself"),
+        ("worker_memory=1", "worker_memory: 1 must be at least 1 GiB: a worker needs that for itself"),
         ("worker_memory=much", "worker_memory: much must be a number in B, such as 64 MiB"),
         ("worker_memory=1.5", "worker_memory: 1.5 must be a whole number of bytes, such as 64 MiB"),
         ("timeout=1,2", "timeout: 1,2 can't be swept: a run has one"),
