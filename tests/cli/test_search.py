@@ -261,3 +261,22 @@ def test_a_real_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = [float(row["geomean:time (ns)"]) for row in front("found")]
     assert times == sorted(times)
     assert counts[0] == max(counts)
+
+
+def test_optuna_is_an_extra(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("archex.sweeps.search.build.find_spec", lambda name: None)
+    assert problems("l2.ways=1,2") == ["hydra/sweeper: archex_optuna needs Optuna: pip install 'archex-sim[optuna]'"]
+
+
+def test_a_value_given_twice_is_one(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert go("l2.ways=1,2,1", "output=found") == 0
+    assert "the space has 2 designs, and all were tried" in capsys.readouterr().out
+
+
+def test_nothing_of_it_is_imported_before_it_is_used() -> None:
+    code = (
+        "import sys, archex.cli.run, hydra_plugins.archex_optuna_sweeper; print({'optuna', 'matplotlib', 'sqlalchemy'} & set(sys.modules))"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == "set()"

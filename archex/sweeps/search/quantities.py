@@ -166,5 +166,5 @@ def uncovered(quantities: Iterable[tuple[str, Quantity]], launches: Mapping[str,
     return [
         Problem(path, quantity.where, f"fits no suite and no launch, in {quantity.name}", tuple(names), closest(quantity.where, names))
         for path, quantity in quantities
-        if quantity.column and not any(quantity.covers(suite, launch) for suite, launch in every)
+        if every and quantity.column and not any(quantity.covers(suite, launch) for suite, launch in every)
     ]

@@ -77,6 +77,9 @@ def dimension(axis: Axis) -> tuple[Dimension | None, list[Problem]]:
         problems.append(Problem(axis.key, axis.given, "is a list: log belongs to an interval, as in tag(log,interval(1,100))"))
     if isinstance(sweep, ChoiceSweep) and any(isinstance(item, Sweep) for item in sweep.list or ()):
         problems.append(Problem(axis.key, axis.given, "has a sweep within a list"))
+    if isinstance(sweep, ChoiceSweep) and not problems:
+        different = {assignment.text: value for assignment, value in zip(axis, axis.values, strict=True)}
+        axis = attrs.evolve(axis, values=list(different.values()))
     ordered = isinstance(sweep, RangeSweep) or ORDERED in tags
     return (None if problems else Dimension(axis, ordered, high=len(axis) - 1.0)), problems
 
