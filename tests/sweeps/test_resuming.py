@@ -31,6 +31,7 @@ def go(*overrides: str) -> int:
     return run.main(["-m", "suite.path=kernels", "workers=2", *overrides], STEPS)
 
 
+@pytest.mark.slow
 def test_killed_five_times_and_resumed_equals_undisturbed(launches: Launches) -> None:
     launches(FOUR)
     assert go(*SWEEP, "output=whole") == 1  # 5 does not divide most sizes

@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import count, islice
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -113,7 +114,7 @@ class Local:
     def _again(self, under_way: dict[int, Job], ended: SimpleQueue[tuple[int, Any]], setting: _Setting) -> None:
         """A new pool for all that was under way."""
         self._breaks += 1
-        self.close(at_once=True)
+        self.close(at_once=False)
         if self._breaks > _BREAKS:
             raise RequestError([Problem("workers", self.workers, "end before they do anything; what they said stands above")])
         jobs = list(under_way.values())
@@ -125,7 +126,11 @@ class Local:
         """End the workers. They have nothing to do unless it is to be at once."""
         pool, self._pool, self._size = self._pool, None, 0
         if pool is not None:
-            pool.end()
+            pool.stop()  # type: ignore[no-untyped-call]
+        if at_once:
+            _end_server()
+        if pool is not None:
+            pool.join()
 
 
 @attrs.frozen
@@ -165,17 +170,29 @@ def _context(preload: Sequence[str]) -> Any:
     """Where processes come from: a server that has imported everything once, or (elsewhere than on Linux) fresh interpreters."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    from multiprocessing import forkserver
+    from multiprocessing import forkserver, resource_tracker
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(preload))
     # An interrupt from the terminal is the parent's to handle: all that comes of the server has it blocked, while it imports too.
+    resource_tracker.ensure_running()  # which the server needs, and which ends with the signal unblocked
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return context
+
+
+def _end_server() -> None:
+    """End what workers come of, and them with it: it may still be importing, and would then start workers of a run that has gone."""
+    if sys.platform == "linux":
+        from multiprocessing import forkserver
+
+        server: Any = forkserver._forkserver
+        if server._forkserver_pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(server._forkserver_pid, signal.SIGKILL)
 
 
 def _begin(folder: str, memory: int | None) -> None:

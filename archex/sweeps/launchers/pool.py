@@ -21,11 +21,6 @@ class Pool(ProcessPool):
         super().__init__(size, context=context, initializer=initializer, initargs=arguments)
         self._pool_manager = _Manager(self._context, context)
 
-    def end(self) -> None:
-        """End the workers, whatever they do."""
-        self.stop()  # type: ignore[no-untyped-call]
-        self.join()
-
 
 class _Manager(PoolManager):
     """One thread reads messages, another looks for dead workers: they take turns."""
