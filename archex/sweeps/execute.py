@@ -19,8 +19,8 @@ from archex.sweeps.backends import LauncherPlugin, SweeperPlugin
 from archex.sweeps.compose import Composer
 from archex.sweeps.flags import Flags
 from archex.sweeps.jobs import Steps
-from archex.sweeps.loop import Listener
 from archex.sweeps.plan import plan
+from archex.sweeps.protocols import Listener
 from archex.sweeps.run import Result, run
 
 

@@ -7,96 +7,28 @@ and after a second try a row whose worker died or was too slow. In memory are th
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import prod
-from pathlib import Path
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import attrs
 
 from archex.base.errors import ABSENT, Problem, RequestError
-from archex.records import provenance, schema
-from archex.records.trials import Found
+from archex.records import schema
 from archex.sweeps.interrupts import Interrupts
 from archex.sweeps.jobs import Job, RowTask, Steps
-from archex.sweeps.launchers import Done, Launcher, Limits
+from archex.sweeps.launchers import Done, Limits
 from archex.sweeps.output import Output, key
-from archex.sweeps.settings import Settings
-from archex.sweeps.shelf import Shelf
+from archex.sweeps.protocols import Listener, Planned
+from archex.sweeps.rows import Program, Rows
+from archex.sweeps.same import Same
 
 #: With fewer designs than this a worker, rows are sent one by one, the largest first, so that no core is idle at the end.
 _FEW = 8
 #: Rows of a job at most: what a lost worker costs.
 _MOST = 16
 Row = dict[str, Any]
-#: Designs whose names are remembered, to say which one another equals; and such notes that are written out.
-_NAMED, _NOTED = 10_000, 10
 #: Different problems that are listed where no design can be built.
 _LISTED = 50
-
-
-class Listener(Protocol):
-    """Who is told how a run goes."""
-
-    def start(self, total_rows: int | None, total_designs: int | None, kept: int, workers: int) -> None:
-        """So many rows of so many designs will come (None: nobody knows yet), `kept` of them from an earlier run."""
-
-    def row(self, row: Mapping[str, Any]) -> None:
-        """A row is finished."""
-
-    def design(self, label: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """All rows of a design are there; `label` is its device and overrides."""
-
-    def note(self, text: str) -> None:
-        """Something that a person should know."""
-
-
-class Planned(Protocol):
-    """What the loop asks of a plan (`sweeps.plan`)."""
-
-    @property
-    def settings(self) -> Settings:
-        """Of the run."""
-
-    @property
-    def launches(self) -> Mapping[Any, Mapping[str, Any]]:
-        """Of each suite."""
-
-    @property
-    def shelf(self) -> Shelf:
-        """Where base configs lie."""
-
-    @property
-    def launcher(self) -> Launcher:
-        """What jobs are given to."""
-
-    @property
-    def total(self) -> int | None:
-        """Designs; None where a search decides."""
-
-    @property
-    def found(self) -> Found | None:
-        """What a search came to so far."""
-
-    def begin(self, path: Path) -> None:
-        """Where rows will be."""
-
-    def rounds(self) -> Iterator[Iterable[Any]]:
-        """Designs; a round is asked for when all rows of the one before were told."""
-
-    def tell(self, design: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        """All rows of a design."""
-
-
-@attrs.frozen
-class _Program:
-    """A row of every design: a launch, or one variant of it."""
-
-    launch: str
-    variant: str | None
-    key: str  # on the shelf
-    fingerprint: str
-    lanes: int
 
 
 @attrs.define
@@ -122,7 +54,7 @@ class Loop:
         self.places: dict[int, int] = {}
         self.total: int | None = None
         self._limits = Limits(plan.settings.timeout, plan.settings.worker_memory)
-        self._programs: dict[tuple[Any, int], list[_Program]] = {}
+        self._rows = Rows(plan)
         self._seq = 0
         self._open: dict[int, list[tuple[_Open, int]]] = {}  # key of a row under way -> who waits for it, and where it goes
         self._tried: dict[int, str] = {}  # seq -> why the first try failed
@@ -166,7 +98,7 @@ class Loop:
         """Rows in all; of several suites each has its share of the designs."""
         if designs is None:
             return None
-        rows = sum(len(self._programs_of(suite, self._plan.settings.options.seed)) for suite in self._plan.launches)
+        rows = sum(len(self._rows.programs(suite, self._plan.settings.options.seed)) for suite in self._plan.launches)
         return designs * rows // max(len(self._plan.launches), 1)
 
     # ------------------------------------------------------------------ designs -> jobs
@@ -174,7 +106,7 @@ class Loop:
     def _sorted(self, designs: Sequence[Any]) -> Iterator[Job]:
         """A row a job, the largest first, of all designs together."""
         if self._plan.total is not None:
-            asked = {key(identity) for design in designs for _, identity in self._identities(design)}
+            asked = {key(identity) for design in designs for _, identity in self._rows.of(design)}
             self._start(len(asked), sum(self._output.has(row) for row in asked))
         found = [(program.lanes, design, task) for design in designs for program, task in self._expand(design)]
         for _, design, task in sorted(found, key=lambda row: -row[0]):
@@ -201,7 +133,7 @@ class Loop:
         options = attrs.evolve(design.settings.options, keep_traces=self._plan.total != 1)
         return Job(design.base, design.values, design.fingerprint, tasks, options, self._steps)
 
-    def _expand(self, design: Any) -> list[tuple[_Program, RowTask]]:
+    def _expand(self, design: Any) -> list[tuple[Program, RowTask]]:
         """What is to be done of a design; what isn't is settled."""
         if design.problems:
             if self._unsound is None:
@@ -229,10 +161,10 @@ class Loop:
                 self._open[key(identity)] = [(opened, at)]
             self._keep(rows)
 
-    def _opened(self, design: Any) -> tuple[_Open, list[tuple[int, _Program, Row]]]:
+    def _opened(self, design: Any) -> tuple[_Open, list[tuple[int, Program, Row]]]:
         """A design with the rows that are there from an earlier run or an equal design, and those that are not."""
         label = f"{design.device} {design.overrides}".strip()
-        identities = self._identities(design)
+        identities = self._rows.of(design)
         opened = _Open(design, label, [None] * len(identities))
         fresh = []
         for at, (program, identity) in enumerate(identities):
@@ -258,38 +190,6 @@ class Loop:
     def _next(self) -> int:
         self._seq += 1
         return self._seq - 1
-
-    def _identities(self, design: Any) -> list[tuple[_Program, Row]]:
-        """The columns known beforehand of each row of a design."""
-        settings: Settings = design.settings
-        named = {
-            "suite": settings.suite.name,
-            "device": design.device,
-            "overrides": design.overrides,
-            "device_fingerprint": design.fingerprint,
-        }
-        stand_in = design.fingerprint or provenance.of_config(dict(design.config) or {"device": design.device, "": design.overrides})
-        return [
-            (
-                program,
-                named
-                | {
-                    "launch": program.launch,
-                    "variant": program.variant,
-                    "program_fingerprint": program.fingerprint,
-                    "point_id": provenance.point_id(stand_in, program.fingerprint, settings.options),
-                },
-            )
-            for program in self._programs_of(settings.suite, settings.options.seed)
-        ]
-
-    def _programs_of(self, suite: Any, seed: int) -> list[_Program]:
-        if (suite, seed) not in self._programs:
-            self._programs[suite, seed] = [
-                _Program(launch_id, variant, self._plan.shelf.put(launch), provenance.program_fingerprint(launch, seed), _lanes(launch))
-                for launch_id, launch, variant in programs(self._plan.launches[suite], suite.variants)
-            ]
-        return self._programs[suite, seed]
 
     # ------------------------------------------------------------------ jobs -> rows
 
@@ -332,55 +232,6 @@ class Loop:
         rows = [row for row in opened.rows if row is not None]
         self._plan.tell(opened.design, rows)
         self._listener.design(opened.label, rows)
-
-
-class Same:
-    """Designs that others equal."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-        self._pairs: dict[str, str] = {}
-        self._more = 0
-
-    def name(self, fingerprint: str | None, label: str) -> None:
-        """The first design with a fingerprint gives it its name."""
-        if fingerprint is not None and len(self._names) < _NAMED:
-            self._names.setdefault(fingerprint, label)
-
-    def note(self, fingerprint: str | None, label: str) -> None:
-        """A row of the design `label` was asked for before."""
-        other = self._names.get(fingerprint or "")
-        if other in (None, label) or label in self._pairs:
-            return
-        if len(self._pairs) < _NOTED:
-            self._pairs[label] = str(other)
-        else:
-            self._last, self._more = label, self._more + (label != getattr(self, "_last", ""))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A line each, as far as there is room."""
-        more = (f"{self._more:,} more designs are the same as others: not run twice",) if self._more else ()
-        return (*(f"{name} is the same design as {other}: not run twice" for name, other in self._pairs.items()), *more)
-
-
-def programs(launches: Mapping[str, Any], variants: str) -> Iterator[tuple[str, Any, str | None]]:
-    """(id, launch, the one variant it stands for) of each row; under `suite.variants=all` a launch is a row for each of its variants."""
-    for launch_id, launch in launches.items():
-        alternatives = getattr(launch, "variants", ())
-        if variants == "all" and alternatives:
-            yield from ((launch_id, attrs.evolve(launch, variants=(one,)), one.name) for one in alternatives)
-        else:
-            yield launch_id, launch, None
-
-
-def _lanes(launch: Any) -> int:
-    """A guess at a launch's size: its lanes, over all its programs."""
-    variants = getattr(launch, "variants", ())
-    if variants:
-        return sum(_lanes(variant.launch) for variant in variants)
-    parts = getattr(launch, "sequence", None) or (launch,)
-    return sum(prod(part.grid) * prod(part.block) for part in parts)
 
 
 def _all_different(designs: Sequence[Any]) -> list[Problem]:

@@ -22,8 +22,9 @@ from archex.records.files import OutputError
 from archex.records.trials import Found
 from archex.sweeps.interrupts import Interrupts
 from archex.sweeps.jobs import Steps
-from archex.sweeps.loop import Listener, Loop, Planned
+from archex.sweeps.loop import Loop
 from archex.sweeps.output import Output
+from archex.sweeps.protocols import Listener, Planned
 
 if TYPE_CHECKING:
     import polars

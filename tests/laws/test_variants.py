@@ -14,7 +14,7 @@ from archex.describe.variants import matrix_elements, missing
 from archex.records.provenance import program_fingerprint
 from archex.simulate import simulate
 from archex.suite.launch import Launch, Variant, read_folder
-from archex.sweeps.loop import programs
+from archex.sweeps.rows import programs
 from launches import device, launch
 
 QUICK = "cvt.rn.f32.u32 %f0, %r2;\n"
