@@ -6,6 +6,7 @@
 #   make check                       lint, format and types
 #   make readme                      put the main job's output of today into the README
 #   make kinds                       write the page of each kind of part (docs/parts/)
+#   make reports                     run the presets that ask a question and renew the tables of their answers (results/reports/)
 #   make speed                       wave-instructions a second on five launches, compile time (benchmarks/speed.py)
 #   make sweep-speed                 points a second of a sweep on one worker and on two (benchmarks/sweep.py); ARGS="points=100" for fewer
 #   make docs                        the documentation as a site in site/
@@ -17,7 +18,7 @@ ARGS   ?= device=h200 suite=smoke
 # Two workers; a file's tests stay together, so that each compiled function is built in one place.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: run test quick nightly check format docs readme kinds speed sweep-speed clean
+.PHONY: run test quick nightly check format docs readme kinds reports speed sweep-speed clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -49,6 +50,9 @@ readme: $(VENV)/.dev
 
 kinds: $(VENV)/.dev
 	$(BIN)/python tests/docs/kinds.py
+
+reports: $(VENV)/.dev
+	$(BIN)/python tests/docs/reports.py
 
 speed: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.speed
