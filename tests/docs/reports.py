@@ -1,7 +1,7 @@
 """Runs the presets that ask a question and puts their tables into `results/reports/`: `make reports`, or with names: `reports.py l2_size`.
 
-In: `experiments/*.yaml` with `hydra.sweeper.params`. Out: each preset's page, whose answer is written by hand and stays, with today's tables
-below it. Rows that `results/runs/` holds already are not run again.
+In: `experiments/*.yaml` with `hydra.sweeper.params`. Out: each preset's page: its answer, written by hand, stays, today's tables
+stand below it. Rows that `results/runs/` holds already are not run again.
 """
 
 from __future__ import annotations
