@@ -4,8 +4,9 @@ Run: python -m benchmarks.sweep [points=1000] [suite=smoke] [device=h200] [worke
 the points are values of four parameters. Processes are watched from outside every tenth of a second (CPU time and resident memory of the
 run's process, of the workers, and of what they come of).
 
-overhead a point  CPU seconds of all processes beyond simulate_seconds + trace_seconds of the rows, from the first row to the end, over
-                  the points of that time. Rows count by the clock: on a busy machine the figure is too small, and may be negative.
+overhead a point  CPU seconds of all processes beyond the rows' simulate_seconds, trace_seconds and compile_seconds, from the first row
+                  to the end, over the points of that time. Rows count by the clock: on a busy machine the figure is too small, and may be
+                  negative.
 start             clock from the command to the first row: imports, the check of the request, the first load of compiled code
 parent            CPU of the run's own process from the first row to the end, as a share of one core
 scaling           points a second from the first row to the end, over those on one worker
@@ -102,7 +103,7 @@ def measure(asked: dict[str, str], workers: int, folder: Path) -> dict[str, floa
     since, parent, others, before = first
     after = found.tail(found.height - before)  # about: rows of a folder stand in the order of designs, not of their ends
     spent = [now - then for now, then in zip(watch.spent(), (parent, others), strict=True)]
-    counted = float(after["simulate_seconds"].sum() + after["trace_seconds"].sum())
+    counted = float(sum(after[f"{cost}_seconds"].sum() for cost in ("simulate", "trace", "compile")))
     done = after.height / launches
     return {
         "points": found.height / launches,

@@ -93,7 +93,7 @@ _STALLS = tuple(
     )
 )
 _COSTS = (
-    Column("simulate_seconds", "float", "s", "the engine's time"),
+    Column("simulate_seconds", "float", "s", "time for simulating, beside the next two"),
     Column("trace_seconds", "float", "s", "the interpreter's time"),
     Column("compile_seconds", "float", "s", "time for compiling and lowering"),
     Column("peak_memory_bytes", "int", "bytes", "largest memory of the process by the end of this row"),
