@@ -70,6 +70,29 @@ def test_rule(rule: str) -> None:
     assert len(cleaned(LOAD + body + STORE)) == len(expected) + 1
 
 
+WAVE = "mov.u32 %r2, %tid.x; shr.u32 %r3, %r2, 5; shfl.sync.idx.b32 %r9, %r3, 0, 31, -1;"
+
+
+@pytest.mark.parametrize(
+    ("body", "required", "gone"),
+    [
+        (WAVE, (64, 1, 1), True),
+        (WAVE, (32, 4, 1), True),
+        (WAVE, None, False),  # the workgroup may be anything
+        (WAVE, (48, 2, 1), False),  # a wave holds parts of two rows
+        (WAVE.replace("5;", "4;"), (64, 1, 1), False),
+        (WAVE.replace("%r3, 0, 31", "%r3, 0, 0x1000"), (64, 1, 1), False),  # of another part of the wave
+        (WAVE.replace("%r3, 0, 31", "%r3, %r1, 31"), (64, 1, 1), False),
+        (WAVE.replace(".idx", ".bfly"), (64, 1, 1), False),
+        (WAVE.replace("%tid.x", "%tid.y"), (64, 1, 1), False),
+    ],
+)
+def test_the_waves_number_is_not_exchanged(body: str, required: tuple[int, int, int] | None, gone: bool) -> None:
+    function = build(LOAD + body + STORE)
+    function.required_threads = required
+    assert ("shuffle" not in names(clean(function))) == gone
+
+
 def test_a_short_branch_becomes_guards() -> None:
     body = LOAD + "mov.u32 %r9, 0; setp.lt.s32 %p1, %r1, 4; @%p1 bra A; ld.global.u32 %r9, [%rd1+8]; add.s32 %r9, %r9, 1; A:" + STORE
     assert cleaned(body) == [

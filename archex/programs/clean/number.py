@@ -89,10 +89,10 @@ def _walk_block(state: Numbering, index: int, tables: list[dict[object, Operatio
         state.changed |= substitute(operation, state.value)
         if operation.guard is not None and not _guard(state, operation):
             continue
-        if operation.guard is None and is_pure(operation):
-            found = _replacement(state, operation)
-            if found is not None:
-                continue
+        pure = is_pure(operation)
+        if operation.guard is None and (pure or operation.op == "shuffle") and _replacement(state, operation) is not None:
+            continue
+        if operation.guard is None and pure:
             key = _key(operation)
             earlier = next((table[key] for table in reversed(tables) if key in table), None)
             if earlier is not None and _replace_by(state, operation, earlier):

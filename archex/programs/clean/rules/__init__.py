@@ -4,7 +4,7 @@ In: an operation and the walk's knowledge. Out: True if the operation was change
 something else, False if nothing is known. Every rule is exact on all bits.
 """
 
-from archex.programs.clean.rules import arithmetic, bits, values  # noqa: F401 (each import enters its rules)
+from archex.programs.clean.rules import arithmetic, bits, lanes, values  # noqa: F401 (each import enters its rules)
 from archex.programs.clean.rules.kind import Knowledge, Outcome, simplify
 
 __all__ = ["Knowledge", "Outcome", "simplify"]
