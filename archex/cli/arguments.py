@@ -5,7 +5,9 @@ In: the arguments behind a verb and the names of its own keys. Out: those keys' 
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Collection, Sequence
 
 _OVERRIDE = re.compile(r"[-+~]|[\w./@]+=")
@@ -27,3 +29,8 @@ def operands(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """(arguments that are no overrides, overrides): `copy_f1[n=262144]` is no override, `device=h200` is."""
     plain = [argument for argument in arguments if not _OVERRIDE.match(argument)]
     return plain, [argument for argument in arguments if argument not in plain]
+
+
+def hang_up() -> None:
+    """Whoever read the standard output has gone: there is nothing to flush to."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,6 @@ and nothing was written. Verbs are imported when called, so that `archex --help`
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -45,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 130
         if not isinstance(error, BrokenPipeError):
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has gone; nothing to flush to
+        import_module("archex.cli.arguments").hang_up()
         return 1
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
 from archex.cli import search
+from archex.cli.arguments import hang_up
 from archex.cli.progress import Reporter
 from archex.reports import sweep
 from archex.reports.launches import failures, launches, summary
@@ -28,8 +30,12 @@ def main(arguments: Sequence[str], steps: Steps | None = None) -> int:
         return 0
     result = execute(asked, steps or Steps(), ["archex", "run", *arguments])
     out = console()
-    for part in (*closing(result), *search.closing(result.found, result.path)):
-        out.print(part)
+    try:
+        for part in (*closing(result), *search.closing(result.found, result.path)):
+            out.print(part)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read us has seen enough; how the run went is another matter
+        hang_up()
     return failed(result)
 
 

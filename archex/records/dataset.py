@@ -14,12 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from archex.base.errors import Problem, RequestError
 from archex.records import journal, store
 from archex.records.files import OutputError
 from archex.records.journal import Journal
 from archex.records.lock import Lock
 
 TORN = "torn"
+#: Names of a run's own files; no other file of a folder is ever touched.
+_OURS = re.compile(r"part-\d{5,}-[0-9a-f]{32}\.parquet$|journal-[0-9a-f]{32}\.jsonl$")
 
 
 class Dataset:
@@ -94,9 +97,12 @@ class Dataset:
         """Torn files out of the way, half-written ones gone."""
         for path in self.folder.glob(".part-*.tmp"):
             path.unlink(missing_ok=True)
-        for path in (*store.shards(self.folder), *journal.journals(self.folder)):
-            if wrong := store.torn(path):
-                self.notes.append(f"{path} {wrong}: moved to {set_aside(path)}, its rows run again")
+        torn = [(path, wrong) for path in (*store.shards(self.folder), *journal.journals(self.folder)) if (wrong := store.torn(path))]
+        if foreign := [(path, wrong) for path, wrong in torn if not _OURS.match(path.name)]:
+            said = [Problem("output", str(self.folder), f"holds {path.name}, which is no file of a run: it {why}") for path, why in foreign]
+            raise RequestError(said)
+        for path, wrong in torn:
+            self.notes.append(f"{path} {wrong}: moved to {set_aside(path)}, its rows run again")
 
     def _fold(self) -> None:
         """The rows of left journals as a shard."""

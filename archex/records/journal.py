@@ -19,7 +19,8 @@ from archex.records import schema
 from archex.records.files import OutputError
 
 VERSION = 1
-PATTERN = "journal-*.jsonl"
+#: Names that journals have, and nobody's own files.
+PATTERN = f"journal-{'[0-9a-f]' * 32}.jsonl"
 
 
 class Journal:

@@ -241,3 +241,10 @@ def test_settings_of_a_preset_that_are_wrong_at_one_point(place: Path) -> None:
     assert go("-m", "experiments=never,narrow", "suite.only=gather", "output=rows.parquet") == 1
     frame = store.read(Path("rows.parquet"))
     assert frame["error"].to_list() == ["repeat: 0 must be a whole number of at least 1", None]
+
+
+def test_a_file_of_something_else_is_not_written_over(place: Path) -> None:
+    (place / "mine.parquet").write_text("a user's own")
+    said = "output: mine.parquet is there already and holds no rows of archex: nothing is written over it"
+    assert problems("output=mine.parquet") == [said]
+    assert (place / "mine.parquet").read_text() == "a user's own"

@@ -150,3 +150,17 @@ def test_a_folder_deleted_meanwhile(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="run: was deleted while it was being written"):
         dataset.close()
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["mydata.parquet", "part-1.parquet"])
+def test_a_folder_of_other_files_is_refused_and_never_touched(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"a user's own")
+    with pytest.raises(RequestError, match=f"holds {name}, which is no file of a run: it is torn or no file of rows"):
+        Dataset(tmp_path, {})
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_journals_of_others_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "journal-mine.jsonl").write_text("a user's own")
+    Dataset(tmp_path, {}).close()
+    assert (tmp_path / "journal-mine.jsonl").read_text() == "a user's own"

@@ -105,12 +105,12 @@ def test_torn_files_are_named_and_their_rows_run_again(launches: Launches, capsy
     before = rows(Path("torn"))
     (shard,) = store.shards(Path("torn"))
     shard.write_bytes(shard.read_bytes()[:-1])
-    (Path("torn") / "journal-1.jsonl").write_text('{"journal": 1}\n{"launch": \n')
+    (Path("torn") / f"journal-{1:032x}.jsonl").write_text('{"journal": 1}\n{"launch": \n')
     capsys.readouterr()
     assert go("l2.ways=1,2,4,8", "output=torn") == 0
     said = capsys.readouterr()
     notes = [line for line in said.out.splitlines() if "moved to torn/torn/" in line]
-    assert [note.partition(" ")[0] for note in notes] == [str(shard), "torn/journal-1.jsonl"]
+    assert [note.partition(" ")[0] for note in notes] == [str(shard), f"torn/journal-{1:032x}.jsonl"]
     assert "already" not in said.err
     assert rows(Path("torn")).equals(before)
 
