@@ -95,8 +95,8 @@ def test_a_launch_leaves_the_vector_cache_what_local_memory_does_not_take() -> N
     device = assemble(described("h200"))
     plain = device.tables_for(occupancy(device.spec, 256, 32, 0))
     crowded = device.tables_for(occupancy(device.spec, 256, 32, 100 * 1024))
-    assert plain.levels[0, t.LEVEL_SETS] == 216 * 1024 // 128 // 4
-    assert crowded.levels[0, t.LEVEL_SETS] == 28 * 1024 // 128 // 4
+    assert plain.levels[0, t.LEVEL_SETS] == 216 * 1024 // 128 // 16
+    assert crowded.levels[0, t.LEVEL_SETS] == 28 * 1024 // 128 // 16
     assert device.tables.levels[0, t.LEVEL_SETS] == plain.levels[0, t.LEVEL_SETS], "the device itself is not changed"
 
 

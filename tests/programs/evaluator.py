@@ -206,6 +206,12 @@ class Lane:
                 value = {"and": value and third, "or": value or third, "xor": value != third}[operation.mods[1]]
             self.write(register, int(value), "pred")
 
+    def wave_number(self, operation: Operation, bits: list[Bits]) -> bool:
+        """Whether lanes hand each other `tid.x >> 5`, which all of them hold where rows of threads are whole waves."""
+        rows = self.function.required_threads
+        whole = rows is not None and rows[0] % 32 == 0 and operation.mods == ("idx",) and all(part is None for part in operation.dst[1:])
+        return whole and bits[0] == self.specials["tid.x"] >> 5 and bits[1] is not None and bits[1] < 32 and bits[2] == 31
+
     def step(self, operation: Operation) -> str | int | None:
         """Run one operation; a block to go to, how the run ends, or None to go on."""
         if operation.guard is not None:
@@ -239,6 +245,9 @@ class Lane:
                     if offset and bits[place] is not None:
                         bits[place] = bits[place] + offset & 0xFFFFFFFFFFFFFFFF
                 operation = attrs.evolve(operation, offset=0, source_offset=0)
+            if op == "shuffle" and self.wave_number(operation, bits):
+                self.write(operation.dst[0], bits[0], operation.dtype)
+                return None
             if op in ("shuffle", "vote", "barrier", "fence", "match") or op.startswith(
                 ("matrix", "async", "bulk", "mbarrier", "fragment", "cluster")
             ):
