@@ -51,8 +51,6 @@ def check_writable(path: Path) -> Problem | None:
         return Problem("output", str(path), "is a folder; a name that ends in .parquet is one file")
     if not is_file and path.exists() and not path.is_dir():
         return Problem("output", str(path), "is a file; expected a folder, or a name that ends in .parquet")
-    if is_file and path.exists() and _is_foreign(path):
-        return Problem("output", str(path), "is there already and holds no rows of archex: nothing is written over it")
     nearest = path.parent if is_file else path
     while not nearest.exists():
         nearest = nearest.parent
@@ -65,9 +63,3 @@ def check_writable(path: Path) -> Problem | None:
     except OSError as error:
         return Problem("output", str(path), f"cannot be written: {nearest}: {error.strerror}")
     return None
-
-
-def _is_foreign(path: Path) -> bool:
-    from archex.records import store
-
-    return store.torn(path) is not None

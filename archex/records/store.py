@@ -97,6 +97,13 @@ def torn(path: Path) -> str | None:
     return None
 
 
+def foreign(path: Path) -> Problem | None:
+    """Why a run's one file can't go to `path`: something else is there."""
+    if path.suffix == ".parquet" and path.is_file() and torn(path):
+        return Problem("output", str(path), "is there already and holds no rows of archex: nothing is written over it")
+    return None
+
+
 def _torn(error: Exception) -> str:
     return f"is torn or no file of rows: {str(error).splitlines()[0]}"
 

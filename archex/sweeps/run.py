@@ -62,7 +62,7 @@ class Result:
 def run(plan: Planned, steps: Steps, listener: Listener, command: Sequence[str]) -> Result:
     """Run what isn't there yet, and write it. RequestError before anything is written; OutputError if a write fails."""
     path = plan.settings.output or _new_folder(command)
-    if unwritable := files.check_writable(path):
+    if unwritable := files.check_writable(path) or store.foreign(path):
         raise RequestError([unwritable])
     with Interrupts() as interrupts:
         output = Output(path, provenance.of_run(list(command)), plan.settings.retry, whole=plan.total is None)

@@ -23,6 +23,11 @@ def test_a_wave(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {"ph": "X", "pid": 1, "tid": 1, "name": "fetch", "ts": 1, "dur": 9, "args": {"for": "load_global"}} in events
 
 
+def test_another_file_beside_the_page_is_no_hindrance(place: Path) -> None:
+    (place / "page.parquet").write_text("a user's own")
+    assert trace.main(["copy[n=1]", "wave=0", "device=h200", "suite.path=kernels", "output=page.json"], STEPS) == 0
+
+
 def test_what_overlaps_stands_on_tracks_of_its_own() -> None:
     events = [WaveEvent(i, i, i + 10, f"load{i}") for i in range(3)] + [WaveEvent(12, 12, 20, "later")]
     found = json.loads(as_perfetto(events, "a wave"))["traceEvents"]
