@@ -11,7 +11,6 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.ports import REMOTE_PORT
 from archex.engine.signals import let_go
 from archex.engine.state import (
     ASIDE,
@@ -135,14 +134,6 @@ def way_out(core: Any, memory: Any, group: int, width: int, atomic: bool) -> tup
     if atomic:
         return other, sectors * core.aside[tab.ASIDE_REMOTE_ATOMIC]
     return other, lines * core.aside[tab.ASIDE_REMOTE_LINE] + sectors * core.aside[tab.ASIDE_REMOTE_SECTOR]
-
-
-@jit
-def take_way(state: Any, unit: int, start: float, held: float) -> float:
-    """Take the way to the other compute units of the cluster for `held` cycles; the cycle it is free for that."""
-    start = max(start, state.ports[unit, REMOTE_PORT])
-    state.ports[unit, REMOTE_PORT] = start + held
-    return start
 
 
 @jit

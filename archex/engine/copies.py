@@ -15,7 +15,7 @@ from archex.engine.addresses import expand_scattered, local_passes
 from archex.engine.beside import GROUP_READS, add_to_group
 from archex.engine.bits import count
 from archex.engine.global_memory import LOCAL_WINDOW
-from archex.engine.ports import BULK_PORT, REMOTE_PORT, owe
+from archex.engine.ports import BULK_PORT, owe, take_way
 from archex.engine.rings import place_at
 from archex.engine.servers import CLOCK, wait
 from archex.engine.signals import owner, signal_event
@@ -136,8 +136,7 @@ def bulk_copy(
     if way == lay.BULK_ACROSS:
         between = core.aside[tab.ASIDE_REMOTE_BYTES]
         if between > 0.0:
-            start = max(start, state.ports[unit, REMOTE_PORT])
-            state.ports[unit, REMOTE_PORT] = start + total / between
+            start = take_way(state, unit, start, total / between)
             taken = max(taken, total / between)
         latest = start + taken + core.aside[tab.ASIDE_REMOTE_LATENCY]
     else:

@@ -12,9 +12,9 @@ from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.addresses import expand_affine, expand_scattered, local_passes, local_weight
 from archex.engine.bits import count
-from archex.engine.clusters import reach_out, take_way, way_out
+from archex.engine.clusters import reach_out, way_out
 from archex.engine.global_memory import LOCAL_WINDOW
-from archex.engine.ports import take_port
+from archex.engine.ports import take_port, take_way
 from archex.engine.state import L_CLUSTER, L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_GROUP, W_STORE
 
 _WAVEFRONTS = tab.COUNTER_INDEX["local_memory_wavefronts"]

@@ -33,6 +33,14 @@ def take_port(state: Any, unit: int, port: int, now: float, held: float) -> floa
 
 
 @jit
+def take_way(state: Any, unit: int, start: float, held: float) -> float:
+    """Take the way to the other compute units of the cluster for `held` cycles; the cycle it is free for that."""
+    start = max(start, state.ports[unit, REMOTE_PORT])
+    state.ports[unit, REMOTE_PORT] = start + held
+    return start
+
+
+@jit
 def owe(state: Any, unit: int, port: int, now: float, cycles: float) -> None:
     """A bulk copy takes local memory's port for so many cycles, in its gaps."""
     ports = state.ports[unit]

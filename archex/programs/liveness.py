@@ -91,6 +91,8 @@ def _block_masks(block: Block) -> tuple[int, int]:
     for operation in block.operations:
         written |= write_mask(operation)
     *_, (_, needed, _) = _steps(block, 0)
+    if all(operation.guard is None for operation in block.operations):
+        return needed, written
     *_, (_, through, _) = _steps(block, written)
     return needed, written & ~through
 

@@ -14,7 +14,7 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext
 
 from archex.base.errors import RequestError
-from archex.sweeps import check, grammar, presets
+from archex.sweeps import check, presets
 from archex.sweeps.backends import LauncherPlugin, SweeperPlugin
 from archex.sweeps.compose import Composer
 from archex.sweeps.flags import Flags
@@ -47,10 +47,7 @@ class Request:
 def execute(asked: Flags, steps: Steps, listener: Listener, command: Sequence[str]) -> Result:
     """Plan and run; RequestError with everything wrong, nothing written."""
     with Composer(asked.folders) as composer:
-        named, _ = grammar.parse(asked.overrides, asked.multirun, composer)
-        asks = presets.question(named, composer)
-        overrides = presets.expanded(asked.overrides, named, composer)
-        axes, problems = grammar.parse(overrides, asked.multirun, composer)
+        overrides, axes, problems, asks = presets.parse(asked.overrides, asked.multirun, composer)
         problems += check.axes(axes, composer)
         if problems:  # with all others that there are
             plan(overrides, asked.multirun, steps, composer=composer)

@@ -19,7 +19,7 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from archex.base.errors import ABSENT, Problem, RequestError
-from archex.sweeps import backends, check, grammar, presets
+from archex.sweeps import backends, check, presets
 from archex.sweeps.compose import CONFIG, Composer
 from archex.sweeps.points import is_hydra
 from archex.sweeps.quoting import quote_arguments
@@ -94,8 +94,7 @@ def _groups(flags: Flags, composer: Composer) -> list[str]:
 
 def _show_configs(flags: Flags, composer: Composer) -> None:
     """The composed config of every point, as YAML; of one package of it with `--package`."""
-    named, _ = grammar.parse(flags.overrides, flags.multirun, composer)
-    axes, problems = grammar.parse(presets.expanded(flags.overrides, named, composer), flags.multirun, composer)
+    _, axes, problems, _ = presets.parse(flags.overrides, flags.multirun, composer)
     problems += check.axes(axes, composer)
     if problems:
         raise RequestError(problems)

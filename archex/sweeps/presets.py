@@ -8,16 +8,36 @@ and so is one whose `params` name other presets, as these take its place.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from omegaconf import OmegaConf
 
-from archex.base.errors import RequestError
+from archex.base.errors import Problem, RequestError
+from archex.sweeps import grammar
 from archex.sweeps.compose import Composer
 from archex.sweeps.grammar import Axis
 from archex.sweeps.points import Assignment, show_value
 from archex.sweeps.quoting import quote_arguments
 
 GROUP = "experiments"
+
+
+class Parsed(NamedTuple):
+    """Overrides with what the one preset among them sweeps, what `grammar.parse` makes of them, what the preset asks."""
+
+    overrides: list[str]
+    axes: list[Axis]
+    problems: list[Problem]
+    asks: str | None
+
+
+def parse(overrides: Sequence[str], multirun: bool, composer: Composer) -> Parsed:
+    """A request's overrides, its preset's before them."""
+    axes, problems = grammar.parse(overrides, multirun, composer)
+    asks, found = question(axes, composer), expanded(overrides, axes, composer)
+    if found != list(overrides):
+        axes, problems = grammar.parse(found, multirun, composer)
+    return Parsed(found, axes, problems, asks)
 
 
 def expanded(overrides: Sequence[str], axes: Sequence[Axis], composer: Composer) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archex.programs.clean.rules.kind import Knowledge, Outcome, becomes, constant_bits, rule
-from archex.programs.ir import Operand, Operation, Special
+from archex.programs.ir import Immediate, Operand, Operation, Special
 
 #: Lanes among which the language's shuffles exchange, whatever a device's wave is, and the bits of a lane's number.
 _LANES, _BITS = 32, 5
@@ -16,15 +16,15 @@ def wave_number(operation: Operation, known: Knowledge) -> Outcome:
     Sources write it to say that the number is one for all; assemblers know it where they know the workgroup.
     """
     required = known.function.required_threads
-    if operation.mods != ("idx",) or operation.guard is not None or required is None or required[0] % _LANES:
+    if operation.mods != ("idx",) or required is None or required[0] % _LANES:
         return False
     if any(other is not None for other in operation.dst[1:]):
         return False
     value, lane, segment = operation.src[:3]
-    if constant_bits(segment) != _LANES - 1 or (constant_bits(lane) or 0) >= _LANES or constant_bits(lane) is None:
+    if constant_bits(segment) != _LANES - 1 or not isinstance(lane, Immediate) or lane.bits >= _LANES:
         return False
     shift = known.operation(value)
-    if shift is None or shift.op != "shr" or shift.guard is not None or (constant_bits(shift.src[1]) or 0) < _BITS:
+    if shift is None or shift.op != "shr" or (constant_bits(shift.src[1]) or 0) < _BITS:
         return False
     return becomes(operation, known, value) if _is_column(shift.src[0], known) else False
 
@@ -32,6 +32,6 @@ def wave_number(operation: Operation, known: Knowledge) -> Outcome:
 def _is_column(operand: Operand, known: Knowledge) -> bool:
     """Whether this is `tid.x`."""
     move = known.operation(operand)
-    if move is not None and move.op == "move" and move.guard is None:
+    if move is not None and move.op == "move":
         operand = move.src[0]
     return isinstance(operand, Special) and operand.name == "tid.x"
