@@ -12,6 +12,15 @@ import polars as pl
 from archex.records import schema
 
 DESIGNS, LAUNCHES = 10_000, 8
+#: The command, and its own peak of memory in kB: what `wait4` tells counts the process that started it too.
+PROGRAM = """
+import re, sys
+from pathlib import Path
+from archex.cli.main import main
+code = main()
+Path("peak").write_text(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+sys.exit(code)
+"""
 
 
 def test_eighty_thousand_rows(tmp_path: Path) -> None:
@@ -29,7 +38,7 @@ def test_eighty_thousand_rows(tmp_path: Path) -> None:
         status=pl.lit("ok"),
     )
     frame.write_parquet(tmp_path / "many.parquet")
-    command = [sys.executable, "-m", "archex.cli.main", "compare", "many.parquet", "--html", "many.html"]
+    command = [sys.executable, "-c", PROGRAM, "compare", "many.parquet", "--html", "many.html"]
     with open(tmp_path / "printed", "w") as printed:
         started = subprocess.Popen(command, cwd=tmp_path, stdout=printed)
         _, status, usage = os.wait4(started.pid, 0)
@@ -39,5 +48,5 @@ def test_eighty_thousand_rows(tmp_path: Path) -> None:
     assert " l2.ways=16 l2.latency=9999 " in text
     assert "9,979 of 10,000 designs are not listed" in text
     assert usage.ru_utime + usage.ru_stime < 6, "seconds; 2 where nothing else runs"
-    assert usage.ru_maxrss < 1e6, "kB"
+    assert int((tmp_path / "peak").read_text()) < 1e6, "kB"
     assert (tmp_path / "many.html").stat().st_size < 12e6
