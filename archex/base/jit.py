@@ -1,8 +1,8 @@
 """One switch and one cache for everything compiled.
 
 `jit` compiles with numba, or returns the function unchanged under `ARCHEX_JIT=0`, so that one source serves both and a
-debugger can stop inside. The cache folder is named by a hash of every compiled source, the library versions and the
-bounds-check mode: numba's own key is the defining file only and would serve stale helpers.
+debugger can stop inside. The cache folder of a pillar is named by a hash of every source its compiled code may come from, the library
+versions and the bounds-check mode: numba's own key is the defining file only and would serve stale helpers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from archex.base.kept import root
 
 COMPILED = os.environ.get("ARCHEX_JIT", "1") != "0"
 _ROOT = Path(__file__).resolve().parents[1]
-#: Folders whose sources take part in compiled code.
+#: Folders whose sources take part in compiled code. Pillars don't import each other: a change in one leaves the other's code as it is.
 _SOURCES = ("base", "engine", "programs")
+_PILLARS = ("engine", "programs")
 
 
-def _fingerprint() -> str:
+@cache
+def _fingerprint(pillar: str | None) -> str:
     import llvmlite
     import numba
     import numpy
@@ -32,16 +35,17 @@ def _fingerprint() -> str:
     digest = hashlib.sha256()
     versions = (sys.version, numba.__version__, llvmlite.__version__, numpy.__version__)
     digest.update(repr((versions, os.environ.get("NUMBA_BOUNDSCHECK"))).encode())
-    for folder in _SOURCES:
+    for folder in ("base", pillar) if pillar else _SOURCES:
         for path in sorted((_ROOT / folder).rglob("*.py")):
             digest.update(str(path.relative_to(_ROOT)).encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
-    """Where compiled code is kept: `$ARCHEX_CACHE` or the user's cache folder, one folder a state of the sources."""
-    return root() / "jit" / _fingerprint()
+def cache_folder(module: str) -> Path:
+    """Where a module's compiled code is kept: `$ARCHEX_CACHE` or the user's cache folder, one folder a state of the sources."""
+    pillar = next((name for name in _PILLARS if module.startswith(f"archex.{name}.")), None)
+    return root() / "jit" / _fingerprint(pillar)
 
 
 @contextlib.contextmanager
@@ -70,7 +74,6 @@ if COMPILED:
     _config: Any = _numba_config
     _library: Any = codegen
     _compiler: Any = compiler
-    _config.CACHE_DIR = str(cache_folder())
     _colours: Any = numba.core.errors.termcolor()
     _colours._markup = lambda words, color=None, style=None: words  # numba words, and colours, why each form it tries for a call fails
 
@@ -81,6 +84,7 @@ if COMPILED:
         """
         if function is None:
             return lambda given: jit(given, **options)
+        _config.CACHE_DIR = str(cache_folder(function.__module__))  # numba asks for it as it takes the function
         settings = {"cache": function.__module__.partition(".")[0] == "archex", "error_model": "numpy"} | options
         signature = settings.pop("signature", None)  # given: compiled at once, for this only
         return (numba.njit(**settings) if signature is None else numba.njit(signature, **settings))(function)
@@ -197,6 +201,7 @@ if COMPILED:
                     if entry and name not in _cells:
                         _stand_in(name, form)
                     continue
+                _config.CACHE_DIR = str(cache_folder(function.__module__))
                 made = numba.cfunc(form, cache=True, error_model="numpy", pipeline_class=_LeanCompiler)(function)
                 llvmlite.binding.add_symbol(name, made.address)
                 if name in _cells:
