@@ -64,6 +64,14 @@ class Measured:
     noisy: bool
     uses_local_memory: bool
 
+    @property
+    def warm_us(self) -> float | None:
+        """Microseconds a launch when it is repeated back to back; None where that wasn't measured."""
+        if self.values.get("warm_us"):
+            return self.values["warm_us"]
+        several = self.values.get("warm_us_all_launches")
+        return several / (self.values.get("launches") or 1.0) if several else None
+
 
 @attrs.frozen
 class Reference:

@@ -97,7 +97,7 @@ def test_the_command_runs_the_reference(place: Path, cycles: Path, capsys: pytes
     arguments = ["device=h200", f"reference={cycles}", "l2.ways=1", "workers=1", "output=rows.parquet"]
     assert validate.main(arguments, STEPS) == 0
     printed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "copy[n=3] 330 300 -9.1 %" in printed
+    assert "copy[n=3] 330 300 -9.1 % neither counters nor waits: the launch's beginning and end" in printed
     assert "launches compared 5" in printed
     rows = [f"reference={cycles}", "rows=rows.parquet", "device=h200"]
     assert validate.main([*rows, "bound=50"]) == 0
@@ -131,3 +131,12 @@ def test_requests_that_are_wrong(place: Path, cycles: Path, tmp_path: Path) -> N
 
 def test_every_reference_column_is_a_column() -> None:
     assert set(reference.COUNTERS) <= set(schema.BY_NAME)
+
+
+def test_repeated_launches_are_held_against_warm_times(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = a_reference(tmp_path / "warm", "id,cycles,warm_us,shared_wavefronts", ["a,9,30.0,0", "b,9,10.0,0", "c,9,,0"])
+    store.write_file([a_row("a", 33_000), a_row("b", 1), a_row("c", 1)], tmp_path / "warm.parquet")
+    assert validate.main([f"reference={folder}", f"rows={tmp_path / 'warm.parquet'}", "repeat=3"]) == 0
+    printed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert {"Error of warm time", "launches compared 1", "under 20 us 1", "not measured 1", "a 30 33 +10.0 %"} <= set(printed)
+    assert not any("counter" in line for line in printed)

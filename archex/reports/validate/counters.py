@@ -1,0 +1,89 @@
+"""Counter by counter: the model's and silicon's.
+
+In: rows and a `Reference`. Out: by counter how far off it is over all launches; a counter counts as close within 10 %, 5 points,
+or 1 wave an instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from archex.reports.reference import COUNTERS, Measured, Reference
+from archex.reports.validate.errors import Row
+
+#: How far off is still close, by how a counter is compared.
+CLOSE = {"relative": 10.0, "points": 5.0, "waves": 1.0}
+UNITS = {"relative": "%", "points": "points", "waves": "waves"}
+#: The matrix unit's counter has moves of constants too: without products they keep it busy for less than this.
+MOVES_ACTIVE_PCT = 3.0
+
+
+@attrs.frozen
+class CounterError:
+    """A counter over `launches`: median and 90th percentile of how far off, in `unit`; `close` is a share in percent."""
+
+    column: str
+    launches: int
+    median: float
+    ninth: float
+    unit: str
+    close: float
+
+
+def counter_errors(rows: Sequence[Row], reference: Reference) -> list[CounterError]:
+    """Error of each counter; nothing where only times were measured."""
+    found = []
+    for column, (_, how) in COUNTERS.items():
+        pairs = _pairs(rows, reference, column)
+        if not pairs:
+            continue
+        differences = [difference(new, old, how) for new, old in pairs]
+        finite = [d for d in differences if np.isfinite(d)]
+        median, ninth = (float(np.quantile(finite, share)) for share in (0.5, 0.9)) if finite else (float("nan"), float("nan"))
+        close = 100 * sum(d <= CLOSE[how] for d in differences) / len(differences)
+        found.append(CounterError(column, len(pairs), median, ninth, UNITS[how], close))
+    return found
+
+
+def pair(row: Row, measured: Measured, reference: Reference, column: str) -> tuple[float, float] | None:
+    """(model, measured) of a counter of a launch; None where there is nothing to compare."""
+    if row[column] is None:
+        return None
+    if column.startswith("local_memory_") and not measured.uses_local_memory:
+        return None
+    if column == "matrix_instructions" and not row[column] and measured.values.get("tensor_active_pct", 0.0) < MOVES_ACTIVE_PCT:
+        return None
+    value = reference.counter(measured, column)
+    if value is None or not (value or row[column]):
+        return None
+    return float(row[column]), _within_a_wave(column, row, measured, value)
+
+
+def difference(model: float, measured: float, how: str) -> float:
+    """How far off, in the unit of how it is compared."""
+    if how != "relative":
+        return abs(model - measured)
+    return 100 * abs(model - measured) / measured if measured else float("inf")
+
+
+def _pairs(rows: Sequence[Row], reference: Reference, column: str) -> list[tuple[float, float]]:
+    found = []
+    for row in rows:
+        measured = reference.launches.get(row["launch"])
+        if measured is None or measured.noisy or row["status"] != "ok":
+            continue
+        if both := pair(row, measured, reference, column):
+            found.append(both)
+    return found
+
+
+def _within_a_wave(column: str, row: Row, measured: Measured, value: float) -> float:
+    """Passes of local memory are compared within one a wave: the hardware counts some of its own."""
+    if column != "local_memory_wavefronts":
+        return value
+    axes = [measured.values.get(f"{part}_{axis}", 1.0) for part in ("grid", "block") for axis in "xyz"]
+    waves = axes[0] * axes[1] * axes[2] * -(-axes[3] * axes[4] * axes[5] // 32)
+    return float(row[column]) if abs(row[column] - value) <= waves else value
