@@ -18,7 +18,7 @@ VERBS = {
     "run": ("[-m] KEY=VALUE ...", "run launches on a device, or on a sweep of devices"),
     "compare": ("RUN [RUN ...] [baseline=DEVICE]", "who wins, by how much, and why; as a page with --html FILE"),
     "results": ("check|compact|merge|watch RUN ...", "the files of runs: checked, put in order, put together, watched"),
-    "validate": ("device=D [reference=DIR]", "the model against silicon: error by kernel, by counter"),
+    "validate": ("device=D [bounds=stated]", "the model against silicon: error by kernel, by counter; as a page with html=FILE"),
     "show": ("device=D", "a device as a tree: every number, unit, source"),
     "trace": ("LAUNCH wave=0 device=D", "one wave's life, as Perfetto JSON and as text"),
     "plugins": ("list | check NAME | new NAME --kind KIND", "installed parts; do they keep their contracts; a package to start from"),

@@ -5,6 +5,7 @@ The short run holds no number to its last digit: it is there so that a change th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from archex.base.options import Options
 from archex.cli import validate as command
 from archex.records import schema, store
 from archex.reports import reference
-from archex.reports.validate import Error, Errors, compare
+from archex.reports.validate import Error, Errors, compare, warm
+from archex.reports.validate.bounds import figures, judge
+from archex.reports.validate.explained import explained
 from archex.simulate import simulate
 from archex.suite.launch import read_folder
 from archex.testing.devices import described
@@ -67,15 +70,42 @@ transpose_smem[n=1024]
 triad_f4[n=4194304]
 triton_softmax[rows=512,cols=2048]
 """.split()
+#: What these launches keep, with a margin for one or two that move.
+BOUNDS = {
+    "mape": 5.5,
+    "median": 4,
+    "p90": 11,
+    "worst": 22,
+    "beyond_factor_two": 0,
+    "rank": 0.995,
+    "explained": 85,
+    "explained_not_memory": 70,
+}
+#: Launches of over 20 us on silicon that are quick to repeat here.
+WARM = """
+bar_chain[warps=4]
+copy_b1[n=134217728]
+dp4a[n=4194304,reps=16]
+lds_chase[warps=4]
+nbody[n=8192]
+null[grid=135168]
+sfu_chain[ilp=4,warps=1]
+shfl_chain[warps=4]
+""".split()
+WARM_BOUNDS = {"warm_mape": 4, "warm_median": 3.5}
 #: Kernels with at least one request for global memory and none for private memory: sectors by straight lines are exact.
 EXACT = ("copy_f4", "triad_f4", "transpose_pad", "stencil3d", "read_f4", "dropout_f4")
 
 
+def simulated(names: Sequence[str], options: Options) -> list[dict[str, Any]]:
+    device = assemble(described("h200"))
+    launches = read_folder(folders.reference() / "h200", list(names))
+    return [schema.row({"launch": name, "device": "h200", "status": "ok"} | simulate(device, launches[name], options)) for name in names]
+
+
 @cache
 def rows() -> list[dict[str, Any]]:
-    device = assemble(described("h200"))
-    launches = read_folder(folders.reference() / "h200", FEW)
-    return [schema.row({"launch": name, "device": "h200", "status": "ok"} | simulate(device, launches[name], Options())) for name in FEW]
+    return simulated(FEW, Options())
 
 
 @cache
@@ -95,11 +125,14 @@ def worst(errors: Errors, number: int = 5) -> list[str]:
 def test_cycles_of_one_launch_a_family() -> None:
     errors = compare(rows(), silicon())
     assert len(errors.errors) + sum(errors.left_out.values()) == len(FEW)
-    assert errors.mape <= 12, worst(errors)
-    assert errors.quantile(0.5) <= 7, worst(errors)
-    assert errors.beyond_factor_two == 0, worst(errors)
-    assert errors.rank_correlation is not None
-    assert errors.rank_correlation > 0.98
+    passed = [str(one) for one in judge(BOUNDS, figures(errors, explained(rows(), silicon()))) if one.passed]
+    assert not passed, worst(errors)
+
+
+def test_warm_times_of_a_few_launches() -> None:
+    found = warm(simulated(WARM, Options(repeat=3)), silicon())
+    assert len(found.errors) == len(WARM)
+    assert not [str(one) for one in judge(WARM_BOUNDS, figures(found, None)) if one.passed], worst(found)
 
 
 def test_requests_and_sectors_of_straight_accesses_are_exact() -> None:
@@ -114,15 +147,16 @@ def test_requests_and_sectors_of_straight_accesses_are_exact() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("device", "mean", "median"), [("h200", 12.0, 7.0), ("mi300a", 30.0, 30.0)])
-def test_the_whole_reference(device: str, mean: float, median: float, tmp_path: Path) -> None:
-    folder = folders.reference() / device
-    assert command.main([f"device={device}", f"output={tmp_path / 'rows.parquet'}", f"bound={mean}"]) == 0
+@pytest.mark.parametrize("name", ["h200", "mi300a"])
+def test_the_whole_reference(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Within what the model keeps today; `archex validate device=h200 bounds=stated` says how far it is from what is promised."""
+    code = command.main([f"device={name}", f"output={tmp_path / 'rows.parquet'}", "bounds=held"])
+    assert code == 0, capsys.readouterr().out
     found = store.read(tmp_path / "rows.parquet").to_dicts()
-    errors = compare(found, reference.read(folder))
-    assert errors.quantile(0.5) <= median, worst(errors)
-    if device == "h200":
-        assert errors.beyond_factor_two == 0, worst(errors)
-        assert sum(row["status"] == "ok" for row in found) >= 236
-    else:
-        assert [row["launch"] for row in found if row["status"] != "ok"] == []
+    assert [row["launch"] for row in found if row["status"] != "ok"] == []
+
+
+@pytest.mark.nightly
+def test_the_whole_reference_warm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = command.main(["device=h200", "repeat=3", f"output={tmp_path / 'rows.parquet'}", "bounds=held"])
+    assert code == 0, capsys.readouterr().out

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from archex.base.errors import RequestError
 from archex.cli import validate
+from archex.cli.main import main
 from archex.records import schema, store
 from archex.reports import reference
 from archex.reports.text import console
@@ -105,28 +106,65 @@ def test_the_command_runs_the_reference(place: Path, cycles: Path, capsys: pytes
     assert capsys.readouterr().out.splitlines()[-1] == "mean error 17.6 % is above the bound of 5 %"
 
 
-def test_requests_that_are_wrong(place: Path, cycles: Path, tmp_path: Path) -> None:
-    store.write_file([a_row("other", 1)], tmp_path / "other.parquet")
-    said = []
-    for arguments in (
-        [],
-        ["device=h200", "reference=nowhere"],
-        ["device=h200", f"reference={cycles}", "bound=x"],
-        ["device=h200", f"reference={cycles}", "suite.path=kernels"],
-        [f"reference={cycles}", "rows=other.parquet"],
-        ["device=unknown"],
-    ):
-        with pytest.raises(RequestError) as caught:
-            validate.main(arguments, STEPS)
-        said.append(str(caught.value))
-    assert said[:1] == ["device: is needed: archex validate device=h200"]
-    assert said[1].startswith("reference: nowhere is no reference: launches.json does not read (")
-    assert said[2:5] == [
-        "bound: x must be a percentage, such as 12",
-        "suite.path: kernels can't be chosen: validate runs the reference's launches",
-        f"rows: hold nothing to compare with {cycles} (1 not measured)",
+WRONG = [
+    ([], "device: is needed: archex validate device=h200"),
+    (["device=h200", "reference=nowhere"], "reference: nowhere is no reference: launches.json does not read ("),
+    (["device=h200", "reference=SILICON", "bound=x"], "bound: x must be a percentage, such as 12"),
+    (["device=h200", "reference=SILICON", "bound=-3"], "bound: -3 must be a percentage, such as 12"),
+    (["device=h200", "reference=SILICON", "bound=nan"], "bound: nan must be a percentage, such as 12"),
+    (["device=h200", "reference=SILICON", "bound="], "bound: needs a value"),
+    (["device=h200", "reference=SILICON", "suite.path=x"], "suite.path: x can't be chosen: validate runs the reference's launches"),
+    (["-m", "device=h200", "reference=SILICON"], "-m: isn't offered: validate takes one device"),
+    (["reference=SILICON", "rows=other.parquet"], "rows: hold nothing to compare with SILICON (1 not measured)"),
+    (["reference=SILICON", "rows=other.parquet", "l2.ways=4"], "l2.ways: 4 says how to run, and rows=RUN has been run already"),
+    (["reference=SILICON", "rows=nowhere"], "nowhere: "),
+    (["device=unknown"], "reference: is needed: there is no measurement of unknown here; give reference=DIR (choices: "),
+    (["device=h200", "reference=SILICON", "repeat=3"], "repeat: 3 has nothing to be held against: SILICON holds no warm times"),
+    (["device=h200", "reference=SILICON", "bounds=loose"], "bounds: loose is no file (choices: stated, held, FILE)"),
+    (["device=h200", "reference=SILICON", "bounds=stated"], "bounds: stated has none for silicon (choices: h200, mi300a)"),
+    (["device=h200", "reference=SILICON", "html=here"], "html: here is a folder; expected the name of a file"),
+    (
+        ["device=h200", "reference=SILICON", "png=other.parquet/a.png"],
+        "png: other.parquet/a.png cannot be written: other.parquet is no folder",
+    ),
+    (["device=h200", "reference=SILICON", "png=a", "html=a"], "html: a is the file of png too"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG)
+def test_requests_that_are_wrong(arguments: list[str], said: str, place: Path, cycles: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store.write_file([a_row("other", 1)], Path("other.parquet"))
+    Path("here").mkdir()
+    before = sorted(Path().rglob("*"))
+    assert main(["validate", *(a.replace("SILICON", str(cycles)) for a in arguments)]) == 2
+    out, complaints = capsys.readouterr()
+    (line,) = complaints.splitlines()
+    assert line.replace(str(cycles), "SILICON").startswith(f"archex: {said}")
+    assert (out, sorted(Path().rglob("*"))) == ("", before)
+
+
+def test_a_picture_without_matplotlib(cycles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate, "find_spec", lambda name: None)
+    with pytest.raises(RequestError, match=r"png: a.png needs matplotlib: pip install 'archex-sim\[plots\]'"):
+        validate.main(["device=h200", f"reference={cycles}", "png=a.png"], STEPS)
+
+
+def test_pictures_and_bounds_of_rows(place: Path, cycles: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store.write_file(ROWS, Path("rows.parquet"))
+    Path("mine.yaml").write_text("silicon: {mape: 40, median: 12, beyond_factor_two: 0}")
+    given = [f"reference={cycles}", "rows=rows.parquet", "bounds=mine.yaml"]
+    assert validate.main([*given, "png=deep/found.png", "html=found.html"]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-3:] == [
+        "also in deep/found.png, found.html",
+        "mean error 44 % is above 40 % by 4 points",
+        "launches beyond a factor of 2 1 is above 0 by 1",
     ]
-    assert said[5].startswith("reference: is needed: there is no measurement of unknown here; give reference=DIR (choices: ")
+    assert "mean error 40 % 44 % passed by 4" in [" ".join(line.split()) for line in printed]
+    assert Path("deep/found.png").read_bytes().startswith(b"\x89PNG")
+    assert "copy[n=3]" in Path("found.html").read_text()
+    Path("mine.yaml").write_text("silicon: {mape: 44.1}")
+    assert validate.main(given) == 0
 
 
 def test_every_reference_column_is_a_column() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,6 @@ from archex.reports.compare.grid import grid
 from archex.reports.compare.names import mechanism, signed_time
 from archex.reports.text import ratio, time
 from by_hand import a_row, failed, write
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (it is in the extra `dev`)")
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = (
-    "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync "
-    "--disable-dev-shm-usage"
-).split()
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the path")
 
 
 @pytest.fixture(scope="module")
@@ -43,36 +34,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(write(tmp_path_factory.mktemp("page") / "sweep.parquet", *rows))
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with sync_api.sync_playwright() as driver:
-        profile = tmp_path_factory.mktemp("profile")
-        context = driver.chromium.launch_persistent_context(
-            profile, executable_path=BROWSER, headless=True, args=FLAGS, viewport={"width": 1300, "height": 900}
-        )
-        yield context
-        context.close()
-
-
 @pytest.fixture
-def page(browser: Any, run: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Any]:
-    """The page, open; at the end it must have asked for nothing and complained of nothing."""
+def page(opened: Any, run: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Any]:
+    """The page, open."""
     file = run.with_suffix(".html")
     assert compare.main([str(run), "--html", str(file)]) == 0
     capsys.readouterr()
-    opened = browser.new_page()
-    asked: list[str] = []
-    said: list[str] = []
-    opened.on("request", lambda request: asked.append(request.url))
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    opened.goto(file.as_uri())
-    opened.wait_for_selector("body[data-ready=yes]")
-    yield opened
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert asked.count(file.as_uri()) == 1
-    assert said == []
-    opened.close()
+    with opened(file) as page:
+        yield page
 
 
 def findings(run: Path, baseline: int = 0) -> Findings:

@@ -19,6 +19,11 @@ from archex.reports.validate.explained import Explained
 
 def overview(errors: Errors, why: Explained | None = None) -> Table:
     """The whole in one line a number."""
+    return table(f"Error of {errors.what}", ["", "all launches"], overview_lines(errors, why))
+
+
+def overview_lines(errors: Errors, why: Explained | None = None) -> list[list[str]]:
+    """What a number is, and the number."""
     correlation = errors.rank_correlation
     lines = [
         ["launches compared", str(len(errors.errors))],
@@ -32,7 +37,7 @@ def overview(errors: Errors, why: Explained | None = None) -> Table:
     if why is not None and why.launches:
         lines.append([f"largest stall explained, of {why.launches}", percent(why.share, 1)])
         lines.append([f"the same where it isn't memory, of {why.launches_not_memory}", percent(why.share_not_memory, 1)])
-    return table(f"Error of {errors.what}", ["", "all launches"], lines)
+    return lines
 
 
 def ranked(errors: Errors, most: int) -> list[Error]:
