@@ -6,6 +6,8 @@ caches that are full and dirty, so a sampled run is brought there early; what it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from archex import sampling
 from archex.assembly import Device
 from archex.driver import Driver
@@ -13,6 +15,11 @@ from archex.engine import tables as t
 from archex.engine.run import Engine
 from archex.records.outcome import Outcome
 from archex.suite.launch import Launch
+
+#: Times the largest cache level from which on nothing that a launch leaves in it is found again by the next ...
+FAR = 4.0
+#: ... and the share of a launch's time that its caches' state at the start may cost before it is simulated.
+SLIGHT = 0.01
 
 
 def last_generation(driver: Driver, instructions: float, device: Device) -> float:
@@ -73,7 +80,7 @@ def _fill(
     A level that the run fills by itself before `begin` wave-instructions is left alone.
     """
     grown = {name: value - before.counters[name] for name, value in counters.items()}
-    written, missed = grown["l2_write_sectors"], grown["l2_lookups"] - grown["l2_hits"]
+    written, missed = _through(grown)
     moved = (written + missed) * work.total / max(grown["wave_instructions"], 1)
     for level, (capacity, sector) in enumerate(levels(device), start=1):
         if moved * sector * min(begin / work.total, 1.0) < capacity < moved * sector and (level == 1 or reach(launch) > capacity):
@@ -81,12 +88,29 @@ def _fill(
 
 
 def leave(engine: Engine, device: Device, outcome: Outcome) -> None:
-    """Caches after a sampled launch: one whose buffers are larger than a level has left nothing there that it would find again."""
-    counters = engine.counters()
-    written, missed = counters["l2_write_sectors"], counters["l2_lookups"] - counters["l2_hits"]
+    """Caches after a sampled launch: one that touches more than a level holds has left nothing there that it would find again."""
+    written, missed = _through(outcome.counters)
     for level, (capacity, _) in enumerate(levels(device), start=1):
-        if reach(outcome.launch) > capacity:
+        if touched(device, outcome) > capacity:
             engine.displace(level, written / max(written + missed, 1))
+
+
+def flows_through(device: Device, outcome: Outcome) -> bool:
+    """Whether a sampled launch takes as long whatever ran before: far more passes through every cache than it holds, and to bring in, or
+    write back, all that caches hold takes a small share of the launch's time."""
+    capacity = max(size for size, _ in levels(device))
+    exchange = capacity / float(device.tables.dram[t.DRAM_BYTES])
+    return outcome.simulated < outcome.total and touched(device, outcome) > FAR * capacity and exchange < SLIGHT * outcome.cycles
+
+
+def touched(device: Device, outcome: Outcome) -> float:
+    """Bytes that a launch may have touched: what came into the second level by reads and writes, at most all of its buffers."""
+    return min(sum(_through(outcome.counters)) * levels(device)[0][1], reach(outcome.launch))
+
+
+def _through(counters: Mapping[str, float]) -> tuple[float, float]:
+    """Sectors written to the second level, and read into it."""
+    return counters["l2_write_sectors"], counters["l2_lookups"] - counters["l2_hits"]
 
 
 def reach(launch: Launch) -> int:

@@ -32,7 +32,7 @@ from archex.describe.variants import best
 from archex.driver import Driver
 from archex.engine.run import Engine
 from archex.engine.tables import Geometry, ProgramTables
-from archex.extrapolate import advance, last_generation, leave, levels, reach
+from archex.extrapolate import advance, flows_through, last_generation, leave
 from archex.lowering import WaveProgram, lower, unroll
 from archex.lowering.kept import kept, key_of
 from archex.programs.arguments import check_extents, cluster_of, cluster_order
@@ -53,16 +53,20 @@ def simulate(device: Device, launch: Launch, options: Options) -> dict[str, Any]
 
 
 def back_to_back(device: Device, launch: Launch, options: Options) -> dict[str, Any]:
-    """The columns of one program, or of a sequence of them one after another."""
-    outcomes: list[Outcome] = []
+    """The columns of one program, or of a sequence of them one after another.
+
+    Where it is run again, a first turn is run as well, for what it leaves in caches: lines that are found again, and dirty ones that must
+    leave. All later turns are like the second.
+    """
+    again = launch.caches == "warm" or options.repeat > 1
     caches = None
-    for step in launch.steps:
-        again = launch.caches == "warm" or options.repeat > 1
-        # What the run before leaves in caches matters where its buffers fit; far beyond that nothing is left but full caches.
-        if again and reach(step) <= 2 * max(capacity for capacity, _ in levels(device)):
-            caches, _ = run(device, step, options, caches)
-        caches, outcome = run(device, step, options, caches, again)
-        outcomes.append(outcome)
+    for _ in range(2 if again else 1):
+        outcomes: list[Outcome] = []
+        for step in launch.steps:
+            caches, outcome = run(device, step, options, caches, again)
+            outcomes.append(outcome)
+        if all(flows_through(device, outcome) for outcome in outcomes):
+            break  # as if nothing had run before
     return columns(device, outcomes, launch.flops, options.repeat)
 
 

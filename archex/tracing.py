@@ -36,12 +36,12 @@ def trace(device: Device, launch: Launch, options: Options, wave: int) -> list[W
     """
     launch = fastest(device.spec, launch, lambda program: back_to_back(device, program, options))
     caches, left = None, wave
+    for step in launch.steps if launch.caches == "warm" else ():
+        caches, _ = run(device, step, options, caches)
     for step in launch.steps:
         waves = -(-int(np.prod(step.block)) // device.wave_width)
         total = waves * int(np.prod(step.grid))
         if left < total or not total:  # an empty grid is for the source of traces to name
-            if launch.caches == "warm":
-                caches, _ = run(device, step, options, caches)
             return _follow(device, step, options, caches, divmod(left, waves))
         caches, _ = run(device, step, options, caches)
         left -= total

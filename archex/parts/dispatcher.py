@@ -22,7 +22,7 @@ class DispatcherSpec:
 
     launch: Duration = number("duration", "before the first workgroup starts")
     drain: Duration = number("duration", "after the last write has retired")
-    gap: Duration = number("duration", "from a launch's end to the next one's start when they run back to back")
+    gap: Duration = number("duration", "between two launches that run back to back, beside `launch` and `drain`")
     fill_interval: Duration = number("duration", "between two starts, device-wide, while the device fills")
     start_interval: Duration = number("duration", "between two starts, device-wide, once slots are used again")
     cluster_interval: Duration = number(
