@@ -151,6 +151,16 @@ def test_a_partial_wave_has_the_lanes_it_has() -> None:
     assert [trace[0][1] for _, trace in sorted(steps.items())] == [64, 6]
 
 
+def test_workgroups_are_counted_each_in_its_row_where_written_pages_run_out_on_the_way() -> None:
+    body = """ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; mov.u32 r1, %ctaid.x; mad.lo.u32 r2, r1, 32, r0; mad.wide.u32 rd1, r2, 4096, rd0;
+      atom.global.add.u32 r3, [rd1], 1; setp.eq.u32 p0, r3, 0; @p0 bra A; st.global.u32 [rd0], r3; A: ret;"""
+    for groups in (1, 32):  # each writes 32 pages of its own; there is room for 256 at first
+        counts, lanes = TraceSource(source(body), work(groups, 32, whole("O", 32 * 1024 * 32)), 32, 1).count(np.arange(groups))
+        assert counts.tolist() == [counts[0].tolist()] * groups
+        assert lanes.tolist() == [lanes[0].tolist()] * groups
+        assert counts[0].sum() >= 2
+
+
 def test_what_is_assumed_is_said() -> None:
     found = TraceSource(reference("k_read_f4"), work(1, 32, floats("A", 128), floats("C", 4), 32), 32, 1)
     assert len(found.assumed) == 1

@@ -195,10 +195,11 @@ def run(m: Any, slots: Any, workgroups: Any, counts: Any) -> Any:
     done = workgroups.size if counted else slots.size
     for i in range(0, done, step):
         slot = np.int64(0) if counted else slots[i] - slots[i] % shape[n.CLUSTER]
-        if counted and fault[n.F_KIND] == n.NO_FAULT:
+        if counted:
             for rank in range(step):
-                begin(np.int64(rank), workgroups[i + rank], shape, rows, r, p, x, bars, local, private, cursor)
-                for c in range(rank * shape[n.WAVES], (rank + 1) * shape[n.WAVES]):
+                if fault[n.F_KIND] == n.NO_FAULT:
+                    begin(np.int64(rank), workgroups[i + rank], shape, rows, r, p, x, bars, local, private, cursor)
+                for c in range(rank * shape[n.WAVES], (rank + 1) * shape[n.WAVES]):  # one that goes on counts in its row of these `counts`
                     x[c * n.CONTEXT_COLUMNS + n.COUNT_AT] = (i + rank) * 2 * shape[n.BLOCKS]
         fault[n.F_KIND] = n.NO_FAULT
         if not run_slot(
