@@ -4,7 +4,8 @@ the model against silicon.
 Runs the launches of the reference (by default the one that comes with archex for the device) and prints the error of cycles or of
 time: as a whole, with the share of launches whose largest stall the model has too; the worst ten, each with what it points at; by family;
 by counter. rows=RUN compares the rows of an earlier run instead. With repeat=N each launch runs N times back to back, and its time is held
-against the warm time of the reference, for launches that take over 20 us.
+against the warm time of the reference, for launches that take over 20 us. A device of which no launch was measured is held against
+published figures (latencies, streams, caches, matrix products); reference=published does that for every device.
 
 The exit code is 1 if a bound is passed: bound=12 is one on the mean error; bounds=stated are those that archex promises, bounds=held those
 that it keeps today (results/reference/bounds.yaml), bounds=FILE your own. png=FILE draws measured against modelled; html=FILE writes one
@@ -24,6 +25,7 @@ from rich.table import Table
 from archex.base import folders
 from archex.base.errors import ABSENT, Problem, RequestError
 from archex.cli.arguments import take
+from archex.cli.figures import figures_only, published_figures
 from archex.records import files, store
 from archex.reports import reference
 from archex.reports.reference import Reference
@@ -72,6 +74,9 @@ class Found:
 
 def main(arguments: Sequence[str], steps: Steps | None = None) -> int:
     """Print the errors; 1 if a row failed or a bound is passed."""
+    keys, rest = take(arguments, OWN)
+    if figures_only(keys, _given(rest, "device")):
+        return published_figures(keys, rest, steps or Steps())
     asked = parse(arguments)
     rows, code = _rows(asked, steps or Steps())
     found = find(rows, asked.measured, asked.repeated)

@@ -5,6 +5,8 @@ The short run holds no number to its last digit: it is there so that a change th
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,7 @@ from archex.reports.validate.bounds import figures, judge
 from archex.reports.validate.explained import explained
 from archex.simulate import simulate
 from archex.suite.launch import read_folder
+from archex.suite.published import SHARE_OF_LIBRARY
 from archex.testing.devices import described
 
 #: One launch of each family that takes about two seconds or less.
@@ -154,6 +157,18 @@ def test_the_whole_reference(name: str, tmp_path: Path, capsys: pytest.CaptureFi
     assert code == 0, capsys.readouterr().out
     found = store.read(tmp_path / "rows.parquet").to_dicts()
     assert [row["launch"] for row in found if row["status"] != "ok"] == []
+    if name == "h200":
+        assert not faster_than_libraries(found)
+
+
+def faster_than_libraries(found: Sequence[dict[str, Any]]) -> list[str]:
+    """Products of f16 on the same shape that take under 0.9 of the cycles of the vendor's library."""
+    with (folders.reference() / "h200" / "library_kernels.csv").open(newline="") as file:
+        library = {line["id"]: float(line["cycles"]) for line in csv.DictReader(file) if line["id"].startswith("cublas_f16")}
+    shapes = {row["launch"]: re.search(r"triton_matmul\[(M=\d+,N=\d+,K=\d+)", row["launch"]) for row in found}
+    named = [(row, library.get(f"cublas_f16[{match[1]}]")) for row in found if (match := shapes[row["launch"]])]
+    assert named
+    return [row["launch"] for row, cycles in named if cycles and row["cycles"] < SHARE_OF_LIBRARY * cycles]
 
 
 @pytest.mark.nightly

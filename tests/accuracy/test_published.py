@@ -1,157 +1,112 @@
-"""Devices without silicon of ours against published microbenchmarks: latency of each level and the bandwidth that kernels achieve.
+"""Devices without silicon of ours against published microbenchmarks: latency of each level, the bandwidth that kernels achieve, products.
 
-A published row is taken from `results/reference/facts` by device and name. Where sources disagree, the device's own files say which is
-followed; a row here is of that source. A chase's own arithmetic is not in the published latencies: it is what a hit takes beyond
-`vector_cache.latency`, and is taken off.
+The rows are `results/reference/facts/compared.csv`, run as `archex validate device=a100` runs them. Where sources disagree, the device's
+own files say which is followed; a row is of that source.
 """
 
 from __future__ import annotations
 
-import csv
-from functools import cache
 from pathlib import Path
-from typing import Any
 
+import attrs
 import pytest
-from archex.base import folders
-from archex.base.options import Options
-from archex.programs.buffers import Fill
-from archex.simulate import simulate
-from tests.laws.kernels import CHASE, again, arrays
-from tests.laws.launches import device, launch, run
+from archex.base.errors import RequestError
+from archex.cli import validate
+from archex.cli.figures import figures_only
+from archex.cli.published import Comparison, compare, read_again, shown
+from archex.reports.text import console
+from archex.suite.published import WAYS, Published, facts, of_folder, published, scaled
+from tests.laws.launches import device
 
-KIB, MIB = 1 << 10, 1 << 20
-LINE = 128
-#: How far a figure may be off.
-BOUND = 0.15
+MIB = 1 << 20
 nightly = pytest.mark.nightly
-
-A100, H100, H200 = "A100_SXM_80GB", "H100_SXM", "H200_SXM"
-#: device, published device, row, bytes that are chased, steps before the measured ones (a whole round where the bytes fit somewhere)
-LATENCIES = [
-    ("a100", A100, "load_latency_ws_62kB", 62_000, 500),
-    ("a100", A100, "load_latency_ws_391kB", 391_000, 3100),
-    ("a100", A100, "load_latency_ws_340388kB", 340_388_000, 600),
-    ("h100_sxm", "H100_PCIe", "load_latency_ws_62kB", 62_000, 500),
-    ("h100_sxm", H100, "l2", 512_000, 4000),
-    ("h100_sxm", H100, "hbm", 512_000_000, 600),
-    ("h100_sxm", "GH200", "dram", 512_000_000, 600),
-    ("mi210", "MI210", "load_latency_ws_7kB", 7_000, 64),
-    ("mi210", "MI210", "load_latency_ws_62kB", 62_000, 500),
-    ("mi210", "MI210", "load_latency_ws_391kB", 391_000, 3100),
-    ("mi210", "MI210", "load_latency_ws_4333kB", 4_333_000, 34_000),
-    ("mi210", "MI210", "load_latency_ws_75772kB", 75_772_000, 600),
-    ("mi300x", "MI300X", "vector_l1_hit", 7_000, 64),
-    ("mi300x", "MI300X", "l2_hit", 512_000, 4000),
-    ("mi300x", "MI300X", "hbm", 2_000_000_000, 600),
-]
-#: The same for bytes that take long to walk.
-FAR_LATENCIES = [
-    ("a100", A100, "load_latency_ws_16482kB", 16_482_000, 258_000),
-    ("a100", A100, "load_latency_ws_29207kB", 29_207_000, 229_000),
-    ("a100", A100, "load_latency_ws_75772kB", 75_772_000, 592_000),
-    ("mi210", "MI210", "load_latency_ws_29207kB", 29_207_000, 229_000),
-    ("mi300x", "MI300X", "infinity_cache", 16_000_000, 125_000),
-]
-#: device, published device, row, arrays read, arrays written
-STREAMS = [
-    ("a100", A100, "gpu_stream_read", 1, 0),
-    ("a100", A100, "gpu_stream_scale", 1, 1),
-    ("a100", A100, "babelstream_copy", 1, 1),
-    ("a100", A100, "babelstream_add", 2, 1),
-    ("h100_sxm", H100, "babelstream_dot", 2, 0),
-    ("h100_sxm", H100, "babelstream_copy", 1, 1),
-    ("h100_sxm", H100, "babelstream_triad", 2, 1),
-    ("h200", H200, "babelstream_copy", 1, 1),
-    ("mi210", "MI210", "l2_read_bw_ws_132608kB", 1, 0),
-    ("mi210", "MI210", "gpu_stream_scale", 1, 1),
-    ("mi300x", "MI300X", "babelstream_add", 2, 1),
-]
-#: device, published device, row, bytes read over and over, whether each compute unit reads them from its own cache
-CACHES = [
-    ("a100", A100, "per_sm_data_bw_ws_16kB", 16 * KIB, True),
-    ("a100", A100, "l2_read_bw_ws_4096kB", 4 * MIB, False),
-    ("mi210", "MI210", "per_sm_data_bw_ws_8kB", 8 * KIB, True),
-    ("mi210", "MI210", "l2_read_bw_ws_4096kB", 4 * MIB, False),
-]
+ROWS = published()
 
 
-@cache
-def facts() -> dict[tuple[str, str], tuple[float, str]]:
-    """(published device, row) -> its figure and unit, the last of several."""
-    with (folders.reference() / "facts" / "published_facts.csv").open() as file:
-        return {(row["device"], row["name"]): (row["value"], row["unit"]) for row in csv.DictReader(file)}  # type: ignore[misc]
+def named(row: Published) -> str:
+    return f"{row.device}-{row.how}-{row.name}"
 
 
-def published(of: str, row: str) -> tuple[float, str]:
-    value, unit = facts()[of, row]
-    return float(value), unit
+@pytest.mark.parametrize("row", [pytest.param(row, marks=nightly if row.slow else (), id=named(row)) for row in ROWS])
+def test_a_figure(row: Published) -> None:
+    (found,) = compare(device(row.device), [row])
+    assert found.kept, f"{found.row.value:g} is published, the model says {found.found:g} {row.unit}"
 
 
-def chased(folder: Path, name: str, read: int, first: int) -> float:
-    """Cycles of a step of a chase through `read` bytes, after `first` steps."""
-    steps = min(max(first, 128), 4000)
-    fill = Fill("random_cycle", stride_bytes=LINE)
-    few, many = (
-        run(device(name), launch(folder, CHASE, 1, n=n, read=read // LINE * LINE, dtype="u32", fill=fill)) for n in (first, first + steps)
-    )
-    return float(many["cycles"] - few["cycles"]) / steps
+@pytest.mark.parametrize("name", ["a100", "h100_sxm", "mi210", "mi300x"])
+def test_a_device_without_launches_has_rows_of_each_kind(name: str) -> None:
+    ways = {row.how for row in published(name)}
+    assert ways >= {"chase", "stream"}
+    assert ways & {"chains", "groups", "product"}, "matrix products"
+    assert figures_only({}, name)
+
+
+def test_every_row_has_a_way_and_a_source() -> None:
+    assert {row.how for row in ROWS} == set(WAYS)
+    assert all(row.source and row.value > 0 for row in ROWS)
+
+
+def test_bounds_of_figures_and_of_products() -> None:
+    row = next(row for row in ROWS if row.how == "chase")
+    one = attrs.evolve(row, value=100.0)
+    assert [Comparison(one, found).kept for found in (84.0, 86.0, 114.0, 116.0)] == [False, True, True, False]
+    library = attrs.evolve(next(row for row in ROWS if row.one_sided), value=90.0)
+    assert [Comparison(library, found).kept for found in (10.0, 90.0, 99.9, 100.1)] == [True, True, True, False]
+
+
+def test_a_product_is_scaled_whole() -> None:
+    (first, *_), (other, *_) = (scaled(of_folder("standard", name), (1024, 2048, 512)).variants for name in ("tensor_gemm_4", "matmul_128"))
+    assert first.launch.grid == (16, 8, 1)
+    assert [argument.value for argument in first.launch.arguments if argument.kind == "i32"] == [1024, 2048, 512]
+    assert [buffer.size for buffer in first.launch.buffers] == [1024 * 512 * 2, 512 * 2048 * 2, 1024 * 2048 * 4]
+    assert other.launch.grid == (8 * 16, 1, 1)
+    assert first.launch.flops == 2 * 1024 * 2048 * 512
+
+
+def test_the_command_prints_and_judges(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [row for row in published("mi210") if row.how == "chains"]
+    monkeypatch.setattr("archex.cli.figures.published", lambda device=None: rows)
+    assert validate.main(["device=mi210"]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "MI210 flop_per_clk" in line)
+    assert line.split()[2] == "1,024"
+    rows[0] = attrs.evolve(rows[0], value=500.0)
+    assert validate.main(["device=mi210", "reference=published"]) == 1
+    said = capsys.readouterr().out
+    assert "beyond" in said
+    assert "1 figures compared, 1 beyond their bound" in said
 
 
 @pytest.mark.parametrize(
-    ("name", "of", "row", "read", "first"), [*LATENCIES, *(pytest.param(*case, marks=nightly) for case in FAR_LATENCIES)]
+    ("arguments", "said"),
+    [
+        (["device=a100", "bound=12"], "bound: 12 needs launches that were measured; of this device figures are published"),
+        (["device=a100", "-m"], "-m: isn't offered: validate takes one device"),
+        (["device=a100", "l2.sise=4MiB"], "l2.sise: "),
+        (["device=mi300a", "reference=published"], "device: mi300a has no published figures to be held against (choices: a100, "),
+        (["reference=published"], "device: has no published figures to be held against (choices: a100, "),
+    ],
 )
-def test_latencies(tmp_path: Path, name: str, of: str, row: str, read: int, first: int) -> None:
-    clock = device(name).clock_hz
-    own = chased(tmp_path, name, 4 * KIB, 64) - device(name).spec["vector_cache"].latency.cycles(clock)
-    found = chased(tmp_path, name, read, first) - own
-    value, unit = published(of, row)
-    assert found / (clock / 1e9 if unit == "ns" else 1) == pytest.approx(value, rel=BOUND)
+def test_requests_that_are_wrong(arguments: list[str], said: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        validate.main(arguments)
+    assert str(caught.value).startswith(said)
 
 
-def test_an_l2_that_is_a_little_too_small_still_helps_on_silicon(tmp_path: Path) -> None:
+def test_an_l2_that_is_a_little_too_small_still_helps_on_silicon() -> None:
     """47 MB in 40 MiB: 484 cycles, where the model, which forgets the oldest first, keeps nothing of a walk in circles."""
-    value, _ = published(A100, "load_latency_ws_47045kB")
-    nothing, _ = published(A100, "load_latency_ws_75772kB")
+    value, nothing = (float(facts()["A100_SXM_80GB", f"load_latency_ws_{size}kB"]["value"]) for size in (47045, 75772))
     assert value < 0.9 * nothing
 
 
 @nightly
-@pytest.mark.parametrize(("name", "of", "row", "loads", "stores"), STREAMS)
-def test_streams(tmp_path: Path, name: str, of: str, row: str, loads: int, stores: int) -> None:
-    size = (1024 if name == "mi300x" else 256) * MIB
-    work = launch(tmp_path, arrays(loads, stores), 256, size // 16 // 256, read=size * (loads + stores), fill=Fill("zero"))
-    found = size * (loads + stores) / simulate(device(name), work, Options())["time_ns"]
-    assert found == pytest.approx(published(of, row)[0], rel=BOUND)
-
-
-def read_again(folder: Path, name: str, size: int, own: bool, step: int, rounds: tuple[int, int]) -> tuple[float, dict[str, Any]]:
-    """GB/s that all lanes take from `size` bytes, and the columns of the longer run."""
-    on, threads = device(name), 256
-    unit = on.spec["compute_unit"]
-    groups = unit.count * (32 if unit.wave_width == 64 and not own else 16) * unit.wave_width // threads
-    text = again(size, step, "%r1" if own else "%r2", "ca" if own else "cg")
-    few, many = (run(on, launch(folder, text, threads, groups, n=n, read=size, fill=Fill("zero"))) for n in rounds)
-    return groups * threads * 64 * (rounds[1] - rounds[0]) / (many["time_ns"] - few["time_ns"]), many
-
-
-@pytest.mark.parametrize(("name", "of", "row", "size", "own"), CACHES)
-def test_caches(tmp_path: Path, name: str, of: str, row: str, size: int, own: bool) -> None:
-    found, _ = read_again(tmp_path, name, size, own, 4096 if own else 17 * 4096, (8, 24))
-    assert found == pytest.approx(published(of, row)[0], rel=BOUND)
-
-
-@nightly
-def test_a_memory_side_cache(tmp_path: Path) -> None:
-    """64 MiB for eight dies: what their own caches hold does not count."""
-    found, row = read_again(tmp_path, "mi300x", 64 * MIB, False, 17 * 4096 * 128, (8, 16))
-    value, unit = published("MI300X", "infinity_cache_measured")
-    assert unit == "TB/s"
-    assert found * (1 - row["l2_hit_pct"] / 100) == pytest.approx(1000 * value, rel=BOUND)
-
-
-@nightly
 def test_bounds_of_a_tool_that_is_not_tuned_for_peaks(tmp_path: Path) -> None:
-    """It gives what is reached at least; the vendor gives the most."""
-    found, _ = read_again(tmp_path, "mi300x", 2 * MIB, False, 17 * 4096, (8, 24))
-    assert published("MI300X", "l2_read")[0] * 2**30 / 1e9 < found < 1000 * published("MI300X", "l2_aggregate_read_bandwidth_peak")[0]
+    """It gives what is reached at least (GiB/s); the vendor gives the most (TB/s)."""
+    found, _ = read_again(device("mi300x"), tmp_path, 2 * MIB, False, 17 * 4096, (8, 24))
+    least, most = (float(facts()["MI300X", name]["value"]) for name in ("l2_read", "l2_aggregate_read_bandwidth_peak"))
+    assert least * 2**30 / 1e9 < found < 1000 * most
+
+
+def test_the_table_is_of_all_rows() -> None:
+    table = shown([Comparison(row, row.value) for row in ROWS])
+    console().print(table)
+    assert table.row_count == len(ROWS)

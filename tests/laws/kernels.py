@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
+from archex.suite.bodies import CHASE
+
+__all__ = ["ARITHMETIC", "CHASE", "EXCHANGE", "EXCHANGE_LOCAL", "GATHER", "VECTOR_ADD", "stream"]
+
 #: One element a thread from two places, 2 MiB apart.
 VECTOR_ADD = """mul.wide.u32 %d2, %r2, 4;
 add.s64 %d3, %d1, %d2;
 ld.global.f32 %f1, [%d3];
 ld.global.f32 %f2, [%d3+2097152];
 add.f32 %f0, %f1, %f2;
-"""
-#: n dependent loads; each gives the element of the next.
-CHASE = """mov.u32 %r20, 0;
-mov.u32 %r21, 0;
-L:
-mul.wide.u32 %d4, %r20, 4;
-add.s64 %d5, %d1, %d4;
-ld.global.u32 %r20, [%d5];
-add.s32 %r21, %r21, 1;
-setp.lt.s32 %p0, %r21, %r0;
-@%p0 bra L;
-cvt.rn.f32.u32 %f0, %r20;
 """
 
 
@@ -86,28 +78,3 @@ add.s32 %r21, %r21, 1;
 setp.lt.s32 %p0, %r21, %r0;
 @%p0 bra L;
 """
-
-
-def arrays(loads: int, stores: int) -> str:
-    """A thread reads 16 bytes of each of `loads` arrays and writes their sum to each of `stores` more, which follow in memory."""
-    text = "mul.wide.u32 %d4, %r2, 16;\nadd.s64 %d5, %d1, %d4;\nmov.u32 %r12, %nctaid.x;\nmul.lo.s32 %r12, %r12, %r11;\n"
-    text += "mul.wide.u32 %d6, %r12, 16;\nmov.f32 %f0, 0f00000000;\n"
-    for k in range(loads):
-        text += f"ld.global.v4.f32 {_four(k)}, [%d5];\nadd.s64 %d5, %d5, %d6;\n"
-    text += "".join(f"add.f32 %f0, %f0, %f{4 * k + j};\n" for k in range(loads) for j in range(10, 14))
-    text += stores * "st.global.v4.f32 [%d5], {%f0, %f0, %f0, %f0};\nadd.s64 %d5, %d5, %d6;\n"
-    return text + "setp.ne.f32 %p0, %f0, 0f42280000;\n@%p0 ret;\n"
-
-
-def again(size: int, step: int, first: str, cache: str) -> str:
-    """n rounds of four loads of 16 bytes a lane, `step` bytes apart, from `size` bytes, a power of two. `first`: register by lane."""
-    text = f"shl.b32 %r20, {first}, 4;\nmov.f32 %f0, 0f00000000;\nmov.u32 %r21, 0;\nL:\n"
-    for k in range(4):
-        text += f"and.b32 %r22, %r20, {size - 1};\ncvt.u64.u32 %d4, %r22;\nadd.s64 %d5, %d1, %d4;\n"
-        text += f"ld.global.{cache}.v4.f32 {_four(k)}, [%d5];\nadd.s32 %r20, %r20, {step};\n"
-    text += "".join(f"add.f32 %f0, %f0, %f{10 + k};\n" for k in range(16))
-    return text + "add.s32 %r21, %r21, 1;\nsetp.lt.s32 %p0, %r21, %r0;\n@%p0 bra L;\n"
-
-
-def _four(k: int) -> str:
-    return "{" + ", ".join(f"%f{4 * k + j}" for j in range(10, 14)) + "}"

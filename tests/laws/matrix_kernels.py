@@ -2,59 +2,9 @@
 
 from __future__ import annotations
 
-_AGAIN = "add.s32 %r21, %r21, 1;\nsetp.lt.s32 %p0, %r21, %r0;\n@%p0 bra L;\n"
-#: What the chains multiply: lane numbers and constants.
-_OPERANDS = "".join(f"add.s32 %r{40 + k}, %r2, {k};\n" for k in range(8))
+from archex.suite.bodies import AGAIN, GROUP_LOCAL, group_chain, register_chains
 
-
-def _list(kind: str, first: int, count: int) -> str:
-    return "{" + ", ".join(f"%{kind}{first + k}" for k in range(count)) + "}"
-
-
-def _sums(count: int) -> str:
-    """All accumulators into %f0."""
-    return "".join(f"add.f32 %f0, %f0, %f{k};\n" for k in range(1, count))
-
-
-def _zeros(count: int) -> str:
-    return "".join(f"mov.f32 %f{k}, 0f00000000;\n" for k in range(count))
-
-
-def register_chains(chains: int, each: int, sparse: bool = False, k: int = 16) -> str:
-    """n rounds of products of 16 x 8 x `k` out of registers: `each` one behind the other, in each of `chains` independent chains."""
-    opcode = f"mma.sp::ordered_metadata.sync.aligned.m16n8k{k}" if sparse else f"mma.sync.aligned.m16n8k{k}"
-    a, b = _list("r", 40, (k // 4) >> sparse), _list("r", 44, k // 8)
-    places = ", %r48, 0x0" if sparse else ""
-    text = _zeros(4 * chains) + _OPERANDS + "mov.u32 %r48, 0x44444444;\nmov.u32 %r21, 0;\nL:\n"
-    for index in range(chains * each):
-        c = _list("f", 4 * (index % chains), 4)
-        text += f"{opcode}.row.col.f32.f16.f16.f32 {c}, {a}, {b}, {c}{places};\n"
-    return text + _AGAIN + _sums(4 * chains)
-
-
-GROUP_LOCAL = ".shared .align 1024 .b8 tile[32768];\n"
-
-
-def group_chain(elements: str = "f16", columns: int = 128, each: int = 4, sparse: bool = False, registers: bool = False) -> str:
-    """n rounds of `each` products of 64 rows by `columns`, all of four waves, one behind the other.
-
-    The right operand lies in local memory, the left one as well or in `registers`.
-    """
-    depth = {"f16": 16, "e4m3": 32}[elements] << sparse
-    c = _list("f", 0, columns // 2)
-    transposed = ("" if registers else ", 0") + ", 0" if elements == "f16" else ""
-    left = _list("r", 40, 4) if registers else "%d2"
-    opcode = f"wgmma.mma_async{'.sp' if sparse else ''}.sync.aligned.m64n{columns}k{depth}.f32.{elements}.{elements}"
-    places = ", %r48, 0" if sparse else ""
-    text = _zeros(columns // 2) + _OPERANDS + "mov.u32 %r48, 0x44444444;\nsetp.ne.b32 %p1, 1, 0;\nmov.u32 %r12, tile;\n"
-    # rows of 128 bytes in groups of 8, swizzled
-    text += "cvt.u64.u32 %d2, %r12;\nshr.u64 %d2, %d2, 4;\nor.b64 %d2, %d2, 0x4000004000010000;\nadd.s64 %d3, %d2, 1024;\n"
-    text += "mov.u32 %r21, 0;\nL:\nwgmma.fence.sync.aligned;\n"
-    text += f"{opcode} {c}, {left}, %d3{places}, %p1, 1, 1{transposed};\n" * each
-    text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n" + _AGAIN
-    return text + _sums(columns // 2)
-
-
+__all__ = ["CHUNK", "GROUP_LOCAL", "SHARED_LOCAL", "group_chain", "register_chains", "shared_stream"]
 CHUNK = 8192
 SHARED_LOCAL = f".shared .align 128 .b8 tile[{CHUNK}];\n.shared .align 8 .b64 full;\n"
 
@@ -99,4 +49,4 @@ add.f32 %f0, %f0, %f1;
 barrier.cluster.arrive.aligned;
 barrier.cluster.wait.aligned;
 add.s64 %d2, %d2, {CHUNK};
-{_AGAIN}"""
+{AGAIN}"""
