@@ -6,6 +6,7 @@
 #   make check                       lint, format and types
 #   make readme                      put the main job's output of today into the README
 #   make kinds                       write the page of each kind of part (docs/parts/)
+#   make accuracy                    the tables of docs/accuracy.md, from runs that are given (ARGS="h200=RUN ...") or from new ones
 #   make reports                     run the presets that ask a question and renew the tables of their answers (results/reports/)
 #   make speed                       wave-instructions a second on five launches, compile time (benchmarks/speed.py)
 #   make sweep-speed                 points a second of a sweep on one worker and on two (benchmarks/sweep.py); ARGS="points=100" for fewer
@@ -18,7 +19,7 @@ ARGS   ?= device=h200 suite=smoke
 # Two workers; a file's tests stay together, so that each compiled function is built in one place.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: run test quick nightly check format docs readme kinds reports speed sweep-speed clean
+.PHONY: run test quick nightly check format docs readme kinds accuracy reports speed sweep-speed clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -50,6 +51,10 @@ readme: $(VENV)/.dev
 
 kinds: $(VENV)/.dev
 	$(BIN)/python tests/docs/kinds.py
+
+accuracy: ARGS =
+accuracy: $(VENV)/.dev
+	$(BIN)/python tests/docs/accuracy.py $(ARGS)
 
 reports: $(VENV)/.dev
 	$(BIN)/python tests/docs/reports.py

@@ -57,8 +57,8 @@ def shown(compared: Sequence[Comparison]) -> Table:
     lines = [
         [
             f"{one.row.of} {one.row.name}",
-            f"{'at most ' if one.row.one_sided else ''}{one.row.value:,.4g}",
-            f"{one.found:,.4g}",
+            f"{'at most ' if one.row.one_sided else ''}{amount(one.row.value)}",
+            amount(one.found),
             one.row.unit,
             signed(100 * one.error),
             "" if one.kept else "beyond",
@@ -67,6 +67,11 @@ def shown(compared: Sequence[Comparison]) -> Table:
     ]
     title = f"Published figures (within {100 * BOUND:.0f} %; a product takes at least {SHARE_OF_LIBRARY:g} of a library's time)"
     return table(title, ["figure", "published", "model", "unit<", "error", "<"], lines)
+
+
+def amount(value: float) -> str:
+    """Whole from a thousand on, else four digits."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _latency(device: Device, row: Published, folder: Path) -> float:
