@@ -38,8 +38,8 @@ def device_vector(spec: DeviceSpec, clock: float) -> np.ndarray:
             t.WAVE_WIDTH: spec["compute_unit"].wave_width,
             t.LAUNCH_CYCLES: dispatcher.launch.cycles(clock),
             t.DRAIN_CYCLES: dispatcher.drain.cycles(clock),
-            t.FILL_INTERVAL: dispatcher.fill_interval.cycles(clock),
             t.START_INTERVAL: dispatcher.start_interval.cycles(clock),
+            t.END_INTERVAL: dispatcher.end_interval.cycles(clock),
             t.RELAUNCH_CYCLES: dispatcher.relaunch.cycles(clock),
         },
     )
@@ -123,7 +123,7 @@ def aside_vector(spec: DeviceSpec, clock: float) -> np.ndarray:
         t.ASIDE_REMOTE_ATOMIC: unit.remote_atomic,
         t.ASIDE_CLUSTER_BARRIER: unit.cluster_barrier,
         t.ASIDE_CLUSTER_WAVE: unit.cluster_barrier_wave,
-        t.ASIDE_CLUSTER_START: spec["dispatcher"].cluster_interval.cycles(clock),
+        t.ASIDE_CLUSTER_END: spec["dispatcher"].cluster_interval.cycles(clock),
     }
     if copies is not None:
         values |= {
@@ -147,6 +147,8 @@ def constant_vector(spec: DeviceSpec) -> np.ndarray:
             t.CONSTANT_MIDDLE_EXTRA: cache.next_extra,
             t.CONSTANT_COLD_EXTRA: cache.cold_extra,
             t.CONSTANT_LINE: cache.line,
+            t.CONSTANT_WORD_INTERVAL: cache.word_interval,
+            t.CONSTANT_WORD_EXTRA: cache.word_extra,
         },
     )
 

@@ -11,6 +11,7 @@ from archex.base import layout as lay
 from archex.engine import tables as tab
 from archex.engine.beside import RING_COLUMNS, RINGS
 from archex.engine.clusters import CLUSTER_COLUMNS
+from archex.engine.constants import BANK_BYTES
 from archex.engine.merging import MERGE_COLUMNS, MERGE_ROWS
 from archex.engine.patterns import PATTERN_COLUMNS, PATTERN_ROWS
 from archex.engine.policies import SCRATCH, Policies
@@ -23,7 +24,6 @@ from archex.engine.state import (
     CLOCKS,
     DI_BANKS,
     FAULT,
-    FIRST_FILL,
     FLAG_MASK,
     GROUP_COLUMNS,
     I_BASE,
@@ -84,7 +84,9 @@ def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, 
     slots_of = int(core.unit_int[tab.SLOTS])
     waves = schedulers * slots_of
     code_lines = int(core.code[:, X_LINE].max(initial=0)) + 2
-    constants = int(max(core.code[:, lay.OFFSET].max(initial=0), 0)) // max(int(core.constant[tab.CONSTANT_LINE]), 1) + 2
+    by_lane = bool(((core.code[:, lay.KIND] == lay.CONSTANT_LOAD) & (core.code[:, lay.RECORD] >= 0)).any())
+    furthest = BANK_BYTES if by_lane else int(max(core.code[:, lay.OFFSET].max(initial=0), 0))
+    constants = furthest // max(int(core.constant[tab.CONSTANT_LINE]), 1) + 2
     beside = core.launch[L_BESIDE] != 0
     state = State(
         scalars=ints(SCALARS), clocks=np.zeros(CLOCKS), waves=ints(waves, WAVE_COLUMNS), age=ints(waves),
@@ -114,7 +116,6 @@ def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, 
     state.scalars[[PLACED, FAULT]] = -1
     state.scalars[NEXT_ROOM] = INFINITY
     state.scalars[NOT_STARTED] = core.launch[L_WORKGROUPS]
-    state.scalars[FIRST_FILL] = units * core.launch[L_PER_UNIT]
     state.clocks[C_DISPATCH] = core.device[tab.LAUNCH_CYCLES]
     state.room[:] = int(core.device[tab.LAUNCH_CYCLES])
     return state

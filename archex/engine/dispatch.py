@@ -22,7 +22,6 @@ from archex.engine.state import (
     C_DISPATCH,
     FAULT,
     FAULT_VALUE,
-    FIRST_FILL,
     G_END,
     G_LIVE,
     G_SIGNALS,
@@ -210,7 +209,7 @@ def dispatch(core: Any, paths: Any, functions: Any, state: Any, trace: Any, end:
                 scalars[NEXT_ROOM] = INFINITY
                 return tab.RUNNING
             return tab.NEED_WORKGROUPS
-        interval = core.device[tab.FILL_INTERVAL] if scalars[FIRST_FILL] > 0 else core.device[tab.START_INTERVAL]
+        interval = core.device[tab.START_INTERVAL]
         for rank in range(cluster):
             unit = place_next(core, functions, state, int(now), rank)
             if unit < 0:
@@ -223,10 +222,7 @@ def dispatch(core: Any, paths: Any, functions: Any, state: Any, trace: Any, end:
             else:
                 start_workgroup(core, state, trace, unit, max(now, float(state.units[unit, U_FREE_FROM])))
                 keep_offer(core, paths, state, unit, int(now))
-            if scalars[FIRST_FILL] > 0:
-                scalars[FIRST_FILL] -= 1
-            between = core.aside[tab.ASIDE_CLUSTER_START] if cluster > 1 else 0.0
-            state.clocks[C_DISPATCH] = now + interval * (rank + 1) + between
+            state.clocks[C_DISPATCH] = now + interval * (rank + 1)
         if scalars[STARVED] > scalars[PARKED]:
             return tab.NEED_TRACE
     return tab.RUNNING

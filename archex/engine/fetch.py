@@ -1,4 +1,4 @@
-"""Instruction fetch and the constant cache.
+"""Instruction fetch.
 
 In: the instruction line a wave reads next, the cycle. Out: the cycle it is there. Lines pass memory -> middle level -> the
 compute unit's instruction cache -> a small buffer next to each scheduler; all are first-in first-out, kept as "the n-th line
@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.state import S_BUFFERED, U_CONSTANT, U_CONSTANT_2, U_FAR_LINE, U_MIDDLE, U_NEAR
+from archex.engine.state import S_BUFFERED, U_FAR_LINE, U_MIDDLE, U_NEAR
 
 _MISSES = tab.COUNTER_INDEX["fetch_misses"]
 
@@ -87,24 +86,3 @@ def fetch_line(core: Any, state: Any, unit: int, g: int, line: int, now: int) ->
                 state.buffer_time[g, line + 1] = max(arrival, state.near_time[unit, line + 1])
     state.schedulers[g, S_BUFFERED] = entered
     return max(now, arrival)
-
-
-@jit
-def constant_extra(core: Any, state: Any, unit: int, pc: int) -> int:
-    """Cycles a constant load takes beyond its plain latency."""
-    constant = core.constant
-    size = int(constant[tab.CONSTANT_LINE])
-    if size <= 0:
-        return 0
-    unit = core.owners[tab.OWNER_CONSTANT, unit]
-    line = max(core.code[pc, lay.OFFSET], 0) // size
-    units = state.units
-    if holds(state.constant_order, unit, line, units[unit, U_CONSTANT], int(constant[tab.CONSTANT_NEAR_BYTES]) // size):
-        return 0
-    units[unit, U_CONSTANT] += 1
-    state.constant_order[unit, line] = units[unit, U_CONSTANT]
-    if holds(state.constant_order_2, unit, line, units[unit, U_CONSTANT_2], int(constant[tab.CONSTANT_MIDDLE_BYTES]) // size):
-        return int(constant[tab.CONSTANT_MIDDLE_EXTRA])
-    units[unit, U_CONSTANT_2] += 1
-    state.constant_order_2[unit, line] = units[unit, U_CONSTANT_2]
-    return int(constant[tab.CONSTANT_COLD_EXTRA])

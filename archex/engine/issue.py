@@ -13,8 +13,8 @@ from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
 from archex.engine.bits import lowest
 from archex.engine.bundle import segment, whole
+from archex.engine.constants import constant_extra
 from archex.engine.dispatch import begin_wave
-from archex.engine.fetch import constant_extra
 from archex.engine.global_memory import LOCAL_WINDOW, leads_to_local, record_of
 from archex.engine.local_memory import cross_lane
 from archex.engine.log import begin_entry, charge_entry, end_entry
@@ -214,7 +214,7 @@ def issue(
         if row[X_MEMORY] != 0:
             ready = done = memory_instruction(core, paths, functions, calls, state, memory, trace, unit, g, w, now + late)
         elif kind == lay.CONSTANT_LOAD:
-            ready = done = done + constant_extra(core, state, unit, pc)
+            ready = done = done + constant_extra(core, state, memory, trace, unit, w, pc, now + late)
         elif kind == lay.FENCE:
             device = row[lay.FLAGS] & lay.DEVICE_SCOPE
             cost = core.unit_int[tab.FENCE_DEVICE] if device != 0 else core.unit_int[tab.FENCE_UNIT]

@@ -13,7 +13,8 @@ from archex.base.jit import jit_bare as jit
 BULK_PORT = 2  # columns of `ports` beside those of memory instructions
 OWED = 3  # cycles that local memory's port owes to bulk copies
 REMOTE_PORT = 4  # to and from other compute units of a cluster
-PORTS = 5
+CONSTANT_PORT = 5  # out of the cache of constants
+PORTS = 6
 
 
 @jit

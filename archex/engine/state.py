@@ -116,7 +116,6 @@ FAULT = 12  # kind of the policy that returned nonsense, index into policies.ARG
 STOP_INSTRUCTIONS = 13
 STOP_WORKGROUPS = 14
 FINISHED_GROUPS = 15
-FIRST_FILL = 16  # starts before slots are re-used
 FAULT_VALUE = 17
 LINES = 23  # lines of the load at hand
 LOG_WORKGROUP = 20  # whose wave is logged, where `log` has room
@@ -140,6 +139,8 @@ LOG_COLUMNS = LOG_STALLS + tab.REASONS
 
 # --- clocks (float64)
 C_DISPATCH = 0  # device-wide dispatcher free from
+C_ENDED = 1  # latest cycle at which a workgroup ended
+C_ENDING = 2  # cycles of ended workgroups ahead of the dispatcher at that time
 CLOCKS = 4
 
 # --- status of a cache line, packed: fill cycle << FILL_SHIFT | flags

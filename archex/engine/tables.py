@@ -17,8 +17,8 @@ UNITS = 0  # compute units
 WAVE_WIDTH = 1  # lanes of a wave, 32 or 64
 LAUNCH_CYCLES = 2  # cycles before the first workgroup starts (part of `cycles`)
 DRAIN_CYCLES = 3  # cycles after the last write retired (part of `cycles`)
-FILL_INTERVAL = 4  # cycles between two workgroup starts, device-wide, while the device fills for the first time
-START_INTERVAL = 5  # ... once slots are being re-used
+START_INTERVAL = 4  # cycles between two workgroup starts, device-wide
+END_INTERVAL = 5  # cycles between two ends of workgroups that the dispatcher takes, device-wide
 RELAUNCH_CYCLES = 6  # cycles from a workgroup's end until the next one runs in its place
 DEVICE_COLUMNS = 8
 
@@ -72,7 +72,9 @@ CONSTANT_MIDDLE_BYTES = 1  # second level
 CONSTANT_MIDDLE_EXTRA = 2  # cycles over the code's LATENCY when the first level misses
 CONSTANT_COLD_EXTRA = 3  # ... when nothing holds the line (first touch on this compute unit)
 CONSTANT_LINE = 4
-CONSTANT_COLUMNS = 6
+CONSTANT_WORD_INTERVAL = 5  # a compute unit's loads hold the cache so long for each word that their lanes want
+CONSTANT_WORD_EXTRA = 6  # latency of each further word of a load
+CONSTANT_COLUMNS = 8
 
 # --- instruction fetch: one vector
 FETCH_BUFFER = 0  # bytes of code held next to a scheduler
@@ -175,7 +177,7 @@ ASIDE_REMOTE_LATENCY = 5  # cycles from one compute unit of a cluster to another
 ASIDE_REMOTE_BYTES = 6  # bytes a cycle of bulk copies to another's local memory; 0 unlimited
 ASIDE_CLUSTER_BARRIER = 7  # cycles from the last arrival at a cluster's barrier until its waves go on
 ASIDE_CLUSTER_WAVE = 8  # ... and so many more for each wave of a compute unit's workgroup
-ASIDE_CLUSTER_START = 9  # cycles between two starts beside the others, for each cluster
+ASIDE_CLUSTER_END = 9  # cycles between two ends beside the others, for each cluster
 ASIDE_REMOTE_LINE = 10  # cycles of the way to another's local memory for a line (REMOTE_LINE bytes) of an access
 ASIDE_REMOTE_SECTOR = 11  # ... for a sector (REMOTE_SECTOR bytes) of a load or store
 ASIDE_REMOTE_ATOMIC = 12  # ... for a sector of atomics

@@ -13,6 +13,8 @@ from archex.engine import tables as tab
 from archex.engine.clusters import end_phase, first_of
 from archex.engine.state import (
     BARRIERS,
+    C_ENDED,
+    C_ENDING,
     FINISHED_GROUPS,
     FREED,
     G_END,
@@ -124,10 +126,30 @@ def arrive(core: Any, state: Any, w: int, pc: int, now: int) -> None:
 
 
 @jit
-def end_workgroup(core: Any, state: Any, group: int) -> None:
+def end_taken(core: Any, state: Any, end: int, now: int, last: bool) -> int:
+    """Cycle at which the dispatcher takes the end of a workgroup: one after the other for the whole device.
+
+    `now`: the cycle of the last instruction's issue, by which the work ahead drains (ends lie behind it by what the stores take);
+    `last`: of its cluster.
+    """
+    clocks = state.clocks
+    elapsed = now - clocks[C_ENDED]
+    if elapsed > 0.0:
+        clocks[C_ENDED] = now
+        clocks[C_ENDING] = max(clocks[C_ENDING] - elapsed, 0.0)
+    waiting = clocks[C_ENDING] - max(end - clocks[C_ENDED], 0.0)
+    clocks[C_ENDING] += core.device[tab.END_INTERVAL]
+    if last and core.launch[L_CLUSTER] > 1:
+        clocks[C_ENDING] += core.aside[tab.ASIDE_CLUSTER_END]
+    return end + int(max(waiting, 0.0))
+
+
+@jit
+def end_workgroup(core: Any, state: Any, group: int, now: int) -> None:
     """Free what a workgroup held."""
     unit = state.groups[group, G_UNIT]
-    end = state.groups[group, G_END]
+    end = end_taken(core, state, state.groups[group, G_END], now, group % core.launch[L_CLUSTER] == core.launch[L_CLUSTER] - 1)
+    state.scalars[LAST_END] = max(state.scalars[LAST_END], end)
     slots = core.unit_int[tab.SLOTS]
     for k in range(core.launch[L_WAVES]):
         w = state.members[group, k]
@@ -172,7 +194,7 @@ def end_wave(core: Any, state: Any, w: int) -> None:
         end_phase(core, state, first_of(core, group))
         wake_waves(core, state, state.groups[group, G_UNIT])
     if live == 0:
-        end_workgroup(core, state, group)
+        end_workgroup(core, state, group, issued)
         return
     for barrier in range(BARRIERS):
         if state.barriers[group, barrier] >= live:

@@ -10,7 +10,7 @@ from archex.programs.ir import Operation
 #: How the names of memory operations begin.
 MEMORY = ("load_", "store_", "atomic_", "reduce_", "copy_async")
 #: How the names of operations begin that refer to what a trace records.
-RECORDED = (*MEMORY, "copy_bulk", "signal")
+RECORDED = (*MEMORY, "copy_bulk", "signal", "constant_load")
 
 
 @attrs.define(slots=True, eq=False)

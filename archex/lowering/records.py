@@ -91,7 +91,7 @@ def _is_global(operation: Operation) -> bool:
 def _bytes(operation: Operation, node: Node) -> int:
     if operation.op in ("matrix_load", "matrix_store"):
         return _ELEMENT if "trans" in operation.mods and not node.name.endswith("_matrix") else _ROW
-    return operation.width * operation.vector if node.name.startswith(MEMORY) else 0
+    return operation.width * operation.vector if node.name.startswith((*MEMORY, "constant_load")) else 0
 
 
 def _groups(operation: Operation, made: list[Node]) -> None:

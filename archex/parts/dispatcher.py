@@ -23,10 +23,10 @@ class DispatcherSpec:
     launch: Duration = number("duration", "before the first workgroup starts")
     drain: Duration = number("duration", "after the last write has retired")
     gap: Duration = number("duration", "between two launches that run back to back, beside `launch` and `drain`")
-    fill_interval: Duration = number("duration", "between two starts, device-wide, while the device fills")
-    start_interval: Duration = number("duration", "between two starts, device-wide, once slots are used again")
+    start_interval: Duration = number("duration", "between two starts, device-wide")
+    end_interval: Duration = number("duration", "between two ends taken, device-wide; only then a place is free, a launch over")
     cluster_interval: Duration = number(
-        "duration", "between two starts beside that, for each cluster of workgroups", default=Duration(0.0, "cycles")
+        "duration", "between two ends beside that, for each cluster of workgroups", default=Duration(0.0, "cycles")
     )
     relaunch: Duration = number("duration", "from a workgroup's end until the next one runs in its place")
     wave_start: Duration = number("duration", "from a workgroup's start to its first instruction")

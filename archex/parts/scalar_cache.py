@@ -17,6 +17,8 @@ class ScalarCacheSpec:
     line: int = number("B", "bytes of a line", low=4, high=4096)
     next_extra: float = number("cycles", "latency added when the first level misses")
     cold_extra: float = number("cycles", "latency added on the first touch of a line on a compute unit")
+    word_interval: float = number("cycles", "held so long for each word that the lanes of a load want; uniform loads go past it", default=0)
+    word_extra: float = number("cycles", "latency of each further word of a load", default=0)
     shared_by: str = shared_by("compute units that share one: what one read is there for all", default="compute_unit", most="cluster")
 
 

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 import attrs
 
-from archex.programs.ir import Block, Function, Operation, Space
+from archex.programs.ir import Block, Function, Immediate, Operation, Space
 
 #: Operations that produce a memory record for each execution of their block, in these spaces.
 RECORDED = frozenset({"load", "store", "atomic", "reduce_atomic"})
 RECORDED_SPACES = frozenset({Space.GLOBAL, Space.LOCAL, Space.PRIVATE, Space.GENERIC})
+_BANKS = frozenset({Space.CONSTANT, Space.PARAMETER})
 #: Operations with records of their own kind, and how many each time.
 OWN_RECORDS = {"matrix_load": 1, "matrix_store": 1, "matrix_async": 1, "async_copy": 2, "bulk_copy": 1, "mbarrier": 1}
 ENDS = frozenset({"branch", "branch_index", "exit", "trap"})
@@ -178,6 +179,8 @@ def memory_slots(operation: Operation) -> int:
     """How many records the operation puts into the trace; they are numbered from its `memory_slot` on."""
     if operation.op in OWN_RECORDS:
         return OWN_RECORDS[operation.op]
+    if operation.op == "load" and operation.space in _BANKS:  # which words lanes read is seen only where registers say it
+        return int(not isinstance(operation.src[0], Immediate))
     return int(operation.op in RECORDED and operation.space in RECORDED_SPACES)
 
 

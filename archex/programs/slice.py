@@ -13,6 +13,7 @@ import attrs
 
 from archex.programs.assumed import Assumed, assumptions
 from archex.programs.clean.addresses import ADDRESSED
+from archex.programs.graph import memory_slots
 from archex.programs.ir import Function, Immediate, Operand, Operation, Register, Space
 from archex.programs.operands import writes
 
@@ -79,7 +80,7 @@ class _Slicer:
             self._need(operation.guard, *operation.src)
         elif operation.op == "matrix_async":  # where its second operand begins
             self._need(operation.guard, operation.src[operation.groups[0]])
-        elif operation.op in ADDRESSED and operation.space not in (Space.PARAMETER, Space.CONSTANT):
+        elif operation.op in ADDRESSED and (operation.space not in (Space.PARAMETER, Space.CONSTANT) or memory_slots(operation)):
             self._need(operation.guard, operation.src[0])
             if operation.op == "async_copy":
                 self._need(*operation.src[1:])

@@ -33,9 +33,23 @@ def test_finished_waves_count_as_arrived() -> None:
 
 
 def test_dispatch_is_limited_device_wide() -> None:
-    tables = device(units=8, slots=16, device_start_interval=5, device_fill_interval=1, device_relaunch_cycles=64)
+    tables = device(units=8, slots=16, device_start_interval=5, device_relaunch_cycles=64)
     engine = simulate(tables, program([EXIT]), lambda workgroup, wave: ([(0, 32)], [], []), workgroups=600, per_unit=8)
-    assert engine.last_end() == pytest.approx(64 + (600 - 64) * 5, rel=0.05)
+    assert engine.last_end() == pytest.approx(600 * 5, rel=0.05)
+
+
+@pytest.mark.parametrize("workgroups", [1, 32, 64, 600])
+def test_ends_are_taken_one_after_the_other_device_wide(workgroups: int) -> None:
+    """Also of workgroups that all had a place at once; those that wait for one wait for it to be taken."""
+    tables = device(units=8, slots=16, device_end_interval=5, device_relaunch_cycles=64)
+    engine = simulate(tables, program([EXIT]), lambda workgroup, wave: ([(0, 32)], [], []), workgroups=workgroups, per_unit=8)
+    assert engine.last_end() == pytest.approx((workgroups - 1) * 5, rel=0.05, abs=2)
+
+
+def test_long_workgroups_do_not_wait_for_their_ends_to_be_taken() -> None:
+    code = program([op(latency=4, dst=0, src=(0,))] * 100, [EXIT])
+    free, taken = (simulate(device(device_end_interval=cost), code, blocks(1), workgroups=9).last_end() for cost in (0, 5))
+    assert taken == free
 
 
 def test_a_slot_runs_again_after_its_relaunch_time() -> None:

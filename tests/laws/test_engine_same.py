@@ -50,6 +50,7 @@ def everything() -> dict[str, dict[str, int]]:
         op(lay.PRIVATE_LOAD, MEMORY, 1, 0, 6, (), -1, 4, offset=4, kind_class="private"),
         op(lay.CROSS_LANE, MEMORY, 1, 24, 7, (6,), kind_class="cross_lane"),
         op(lay.CONSTANT_LOAD, -1, 1, 20, 8, (), offset=128, kind_class="constant"),
+        op(lay.CONSTANT_LOAD, -1, 1, 20, 8, (8,), 6, kind_class="constant"),
         op(lay.STORE, MEMORY, 1, 0, -1, (5, 7), 4, 4, kind_class="global_store"),
         op(lay.REDUCE, MEMORY, 1, 0, -1, (5,), 5, 4, flags=lay.FLOAT_ATOMIC, kind_class="atomic"),
         op(lay.FENCE, -1, flags=lay.DEVICE_SCOPE, kind_class="fence"),
@@ -65,6 +66,7 @@ def everything() -> dict[str, dict[str, int]]:
             mask = int(generator.integers(1, FULL)) if k % 2 else FULL
             records += [(lay.SCATTERED, 0, 0, mask), affine(BUFFER + 4096 * int(generator.integers(0, 999)), 8), affine(0, 4 * (k + 1))]
             records += [affine(64 * k, 16), affine(2 * BUFFER + 128 * int(generator.integers(0, 999))), affine(3 * BUFFER, 4 * (k % 3))]
+            records.append(affine((0x7C << 40) + 96 * k, 4 * (k % 3)))
             pool.append((BUFFER + 4 * generator.integers(0, 1 << 16, 32)).tolist())
         lanes = [(0, 32 if k % 3 else 17) for k in range(rounds)]
         return [*lanes, (1, 32)], records, pool
@@ -106,6 +108,8 @@ def everything() -> dict[str, dict[str, int]]:
         constant_middle_bytes=65536,
         constant_middle_extra=70,
         constant_cold_extra=200,
+        constant_word_interval=1.7,
+        constant_word_extra=11,
         fetch_buffer=256,
         fetch_near_bytes=1024,
         fetch_middle_bytes=4096,
@@ -116,7 +120,8 @@ def everything() -> dict[str, dict[str, int]]:
         fetch_cold_next=8,
         device_launch_cycles=100,
         device_drain_cycles=50,
-        device_start_interval=1.2,
+        device_start_interval=0.2,
+        device_end_interval=1.2,
         device_relaunch_cycles=70,
     )
     tables = tables._replace(unit_partition=np.array([0, 1, 0, 1]), unit_group=np.array([0, 0, 1, 1]))

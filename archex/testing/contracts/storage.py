@@ -37,7 +37,7 @@ class ScalarCacheContract(PartContract):
     """A miss costs what it says, once a line and compute unit."""
 
     places = ("scalar_cache",)
-    costs = ("next_extra", "cold_extra")
+    costs = ("next_extra", "cold_extra", "word_interval", "word_extra")
     gains = ("size", "next_size")
 
 
@@ -151,7 +151,7 @@ class DispatcherContract(PartContract):
     """Workgroups start no earlier and no closer together than it says."""
 
     places = ("dispatcher",)
-    costs = ("launch", "drain", "fill_interval", "start_interval", "relaunch", "wave_start", "start_cost.*.cycles")
+    costs = ("launch", "drain", "start_interval", "end_interval", "relaunch", "wave_start", "start_cost.*.cycles")
 
     def test_launch_and_drain_are_part_of_the_cycles(self) -> None:
         device = self.described()
