@@ -10,6 +10,7 @@ import pytest
 from archex.base import folders
 from archex.records import schema, store
 from archex.reports import reference
+from archex.reports.validate.bounds import read
 
 import accuracy
 
@@ -65,6 +66,16 @@ def test_held_out_launches_beyond_a_factor_of_two() -> None:
     assert "| `a` | +200 % | hits |\n" in str(accuracy.far_block(known))
     assert accuracy.far_block({**known, "h200_suite": {"launches": 1}}) is None
     assert "| 2 | 3.2 % |" in accuracy.held_out_block(known)
+
+
+def test_bounds_that_could_be_tighter() -> None:
+    held = read("held", "h200", folders.reference())
+    known = {"h200": {"figures": {"mape": 2.0, "rank": 0.9991, "explained": 50.0, "beyond_factor_two": 0.0}}}
+    assert accuracy.tighter(known) == [
+        f"h200: mape: 2.2 (held today: {held['mape']:g})",
+        f"h200: rank: 0.9986 (held today: {held['rank']:g})",
+    ]
+    assert accuracy.tighter({"h200_suite": {"figures": {"warm_median": 4.0}}}) == ["h200_suite: warm_median: 4.2 (held today: nothing)"]
 
 
 def test_where_numbers_are_from() -> None:
