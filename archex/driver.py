@@ -37,10 +37,10 @@ class Driver:
         """Wave-instructions issued so far."""
         return self.engine.counters()["wave_instructions"]
 
-    def run(self, expected: float = 0.0, stop: int = 0, look: Callable[[], None] | None = None) -> bool:
+    def run(self, expected: float = 0.0, stop: int = 0, look: Callable[[], bool] | None = None) -> bool:
         """Run to the end, or until `stop` wave-instructions (0: the end); True at the end.
 
-        `expected` wave-instructions space the looks (0: nobody needs any); `look()` is called at each.
+        `expected` wave-instructions space the looks (0: nobody needs any); `look()` is called at each, True to stop there.
         """
         step = max(1, int((stop or expected) / LOOKS)) if stop or expected else HEARD
         target = self.instructions + step
@@ -52,9 +52,7 @@ class Driver:
                 self._refill()
             elif code == tables.WINDOW:
                 done = self._look(float(self.engine.now))
-                if look:
-                    look()
-                if stop and done >= stop:
+                if (look and look()) or (stop and done >= stop):
                     return False
                 target = done + step
             elif code == tables.DONE:
@@ -67,7 +65,7 @@ class Driver:
 
     def _look(self, cycle: float) -> int:
         counters = self.engine.counters()
-        self.samples.append(Sample(cycle, float(counters["wave_instructions"]), counters, self.engine.issued()))
+        self.samples.append(Sample(cycle, float(counters["wave_instructions"]), counters, self.engine.issued(), self.engine.begun()))
         return counters["wave_instructions"]
 
     def _start(self) -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import attrs
+import numpy as np
+
 from archex import sampling
 from archex.assembly import Device
 from archex.driver import Driver
@@ -43,20 +46,22 @@ def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: O
     generation = outcome.resident * work.mean
     first = plan.skipped_after * work.mean
     begin = max(sampling.CALM * generation, (1.0 - sampling.LATER) * first)  # of the steady stretch
-    settled = False
+    filled: Filled | None = None
 
-    def settle() -> None:
+    def look() -> bool:
         # A long launch runs most of its life with full caches, dirty in the share of its stores.
-        nonlocal settled
-        counters = engine.counters()
-        done = counters["wave_instructions"]
-        if not settled and done >= min(sampling.SETTLED * expected, 1.8 * generation):
-            settled = True
-            before = sampling.nearest(driver.samples, done - min(0.7 * done, generation))
-            _fill(engine, device, before, counters, work, outcome.launch, begin)
+        nonlocal filled
+        now = driver.samples[-1]
+        if filled is None and now.instructions >= min(sampling.SETTLED * (sampling.LEAST if plan.early else expected), 2.8 * generation):
+            before = sampling.nearest(driver.samples, now.instructions - min(0.7 * now.instructions, generation))
+            filled = _fill(engine, device, before, now, work, outcome.launch, begin)
+        return plan.early and filled is not None and sampling.settled(driver.samples)
 
-    driver.run(expected, plan.stop, settle)
+    ended = driver.run(min(expected, plan.stop or expected), plan.stop, look)
     done = driver.instructions
+    if ended and plan.kind == "window":
+        outcome.finish(engine.cycles(), engine.counters(), done, done, 0.0)
+        return
     if plan.kind == "cut":
         stretch = sampling.steady(driver.samples, begin, first - 0.2 * generation, generation)
     else:
@@ -64,27 +69,60 @@ def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: O
     rest = max(work.total - done, 0.0)
     counters = {name: value + added for (name, value), added in zip(engine.counters().items(), stretch.counted(rest).values(), strict=True)}
     counters["matrix_instructions"] = work.products
-    more = max(rest - tail * work.mean, 0.0) / stretch.rate
+    more, apart = max(rest - tail * work.mean, 0.0) / stretch.rate, 0.0
     if plan.kind == "window" and outcome.resident == work.workgroups:
-        # All run at once: the launch ends with the compute unit that has most of them.
-        more = sampling.last_end(stretch, engine.issued(), engine.started() * work.mean / engine.cluster)
-    cycles = engine.cycles() + more
-    outcome.finish(cycles, counters, done, done + rest, stretch.doubt * more / cycles)
+        # All run at once: the launch ends with the compute unit that has most of them, and there with the wave furthest behind.
+        given = engine.started() * work.mean / engine.cluster
+        more = sampling.last_end(stretch, engine.issued(), given)
+        if work.spread <= sampling.ALIKE:
+            each = work.mean / (engine.cluster * outcome.held.waves_per_workgroup)
+            left = np.maximum(given - engine.issued(), 0.0)
+            apart = max(sampling.uneven_end(stretch, engine.units_of_waves(), left, each) - more, 0.0)
+            more += apart
+    sooner = filled.sooner(stretch, counters) if filled is not None else 0.0
+    cycles = engine.cycles() + more - sooner
+    doubt = (sampling.HALVES * stretch.doubt + sampling.UNSEEN) * more + 0.5 * (sooner + apart)
+    outcome.finish(cycles, counters, done, done + rest, doubt / cycles)
+
+
+@attrs.frozen
+class Filled:
+    """That caches were brought to their steady state at `now`, where the launch itself would have come there after `until`
+    wave-instructions; `before`: since when it ran as it does without."""
+
+    before: sampling.Sample
+    now: sampling.Sample
+    until: float
+
+    def sooner(self, stretch: sampling.Steady, counters: dict[str, float]) -> float:
+        """Cycles that the launch takes less because it ran so long without full caches; what it wrote back and waited less is taken
+        from `counters`."""
+        alike = sampling.Steady(self.before, self.now, 0.0)
+        early = self.until - self.now.instructions
+        if early <= 0.0 or alike.rate <= stretch.rate:
+            return 0.0
+        for name, value in stretch.counted(early).items():
+            if name == "dram_write_bytes" or name.startswith("stall_"):
+                counters[name] = max(counters[name] - max(value - alike.counted(early)[name], 0.0), 0.0)
+        return early / stretch.rate - early / alike.rate
 
 
 def _fill(
-    engine: Engine, device: Device, before: sampling.Sample, counters: dict[str, int], work: sampling.Work, launch: Launch, begin: float
-) -> None:
+    engine: Engine, device: Device, before: sampling.Sample, now: sampling.Sample, work: sampling.Work, launch: Launch, begin: float
+) -> Filled:
     """Fill the cache levels that the launch overflows, as dirty as the last generation's traffic: over one, loads and stores balance.
 
     A level that the run fills by itself before `begin` wave-instructions is left alone.
     """
-    grown = {name: value - before.counters[name] for name, value in counters.items()}
+    grown = {name: value - before.counters[name] for name, value in now.counters.items()}
     written, missed = _through(grown)
     moved = (written + missed) * work.total / max(grown["wave_instructions"], 1)
+    until = 0.0
     for level, (capacity, sector) in enumerate(levels(device), start=1):
         if moved * sector * min(begin / work.total, 1.0) < capacity < moved * sector and (level == 1 or reach(launch) > capacity):
-            engine.fill(level, 1.0, written / max(written + missed, 1))
+            empty = engine.fill(level, 1.0, written / max(written + missed, 1))
+            until = max(until, now.instructions + empty * capacity / (moved * sector) * work.total)
+    return Filled(before, now, until)
 
 
 def leave(engine: Engine, device: Device, outcome: Outcome) -> None:

@@ -21,6 +21,9 @@ import numpy as np
 WHOLE = 6_000_000
 #: A window holds at least so many wave-instructions ...
 LEAST = 5_000_000
+#: ... and may end once its last three stretches, each this share of it, agree so well (largest rate over smallest, less one).
+STRETCH = 0.2
+AGREED = 0.005
 #: ... and this many resident generations before and after the cut, unless that is more than MOST.
 GENERATIONS_BEFORE = 8
 GENERATIONS_AFTER = 1
@@ -49,6 +52,12 @@ CALM = 2.6
 LATER = 0.5
 #: Doubt of a stretch too short to be halved.
 _UNSURE = 0.04
+#: What a wave spends however few others there are: issuing, waiting for results of fixed latency and for its own branches.
+ALONE = ("stall_selected", "stall_dependency", "stall_branch")
+NEAR = 1.1
+#: What halves of a stretch show of its doubt, and what no stretch shows: how generations meet, how the last waves end.
+HALVES = 2.0
+UNSEEN = 0.02
 
 
 @attrs.frozen
@@ -105,13 +114,14 @@ def count(instructions: Callable[[np.ndarray], np.ndarray], workgroups: int) -> 
 class Plan:
     """What to simulate. order: workgroups in dispatch order. stop: wave-instructions after which to stop, 0 to the end.
 
-    skipped_after: how many of `order` come before the cut (len(order) if there is none).
+    skipped_after: how many of `order` come before the cut (len(order) if there is none). early: it may stop once the rate has settled.
     """
 
     kind: str
     order: np.ndarray
     stop: int
     skipped_after: int
+    early: bool = False
 
 
 def plan(work: Work, resident: int, whole: bool) -> Plan:
@@ -120,6 +130,10 @@ def plan(work: Work, resident: int, whole: bool) -> Plan:
     if whole or work.total <= (2 * MOST if work.spread > UNLIKE else WHOLE):
         return Plan("whole", everything, 0, work.workgroups)
     generation = resident * work.mean
+    if resident == work.workgroups:  # one generation
+        if work.total <= MOST:
+            return Plan("whole", everything, 0, work.workgroups)
+        return Plan("window", everything, MOST, work.workgroups, True)
     before = max(GENERATIONS_BEFORE, int(np.ceil(LEAST / generation)))
     kept = (before + GENERATIONS_AFTER) * resident + work.workgroups % resident
     if (before + GENERATIONS_AFTER + 0.5) * generation <= MOST:
@@ -128,9 +142,9 @@ def plan(work: Work, resident: int, whole: bool) -> Plan:
         first = before * resident
         last = work.workgroups - (kept - first)
         return Plan("cut", np.concatenate([everything[:first], everything[last:]]), 0, first)
-    if work.total <= (WINDOW_WHOLE if work.workgroups > resident else 1.0) * MOST:  # a window would hold nearly all of it
+    if work.total <= WINDOW_WHOLE * MOST:  # a window would hold nearly all of it
         return Plan("whole", everything, 0, work.workgroups)
-    return Plan("window", everything, MOST, work.workgroups)
+    return Plan("window", everything, MOST, work.workgroups, generation > MOST)  # else it shows how one generation follows another
 
 
 def left_over(work: Work, resident: int, plan: Plan) -> int:
@@ -147,12 +161,14 @@ def left_over(work: Work, resident: int, plan: Plan) -> int:
 
 @attrs.frozen
 class Sample:
-    """The state at one moment of a run: cycles passed, wave-instructions issued, all counters, what each compute unit has issued."""
+    """The state at one moment of a run: cycles passed, wave-instructions issued, all counters, what each compute unit has issued, blocks
+    that each wave's context has begun."""
 
     cycle: float
     instructions: float
     counters: Mapping[str, float] = attrs.field(factory=dict, repr=False)
     issued: np.ndarray = attrs.field(factory=lambda: np.zeros(0), repr=False, eq=False)
+    begun: np.ndarray = attrs.field(factory=lambda: np.zeros(0), repr=False, eq=False)
 
 
 @attrs.frozen
@@ -205,6 +221,57 @@ def last_end(stretch: Steady, issued: np.ndarray, given: np.ndarray) -> float:
     if not running.any():
         return 0.0
     return float((left[running] / moved[running]).max() * (stretch.last.cycle - stretch.first.cycle))
+
+
+def settled(samples: list[Sample]) -> bool:
+    """Whether the rate has come to rest: a window of LEAST at least whose last stretches agree."""
+    done = samples[-1].instructions
+    if done < LEAST:
+        return False
+    ends = [nearest(samples, done * (1.0 - STRETCH * k)) for k in range(4)]
+    if len({end.instructions for end in ends}) < 4:
+        return False
+    rates = [_rate(ends[k + 1], ends[k]) for k in range(3)]
+    return max(rates) <= (1.0 + AGREED) * min(rates)
+
+
+def uneven_end(stretch: Steady, units: np.ndarray, left: np.ndarray, each: float) -> float:
+    """Cycles until the last wave of the last compute unit is through, all waves being resident.
+
+    units: compute unit of each wave; left: wave-instructions of each compute unit still to come; each: of a wave in all. Where some waves
+    are ahead of others, the last ones run with less company than those of the stretch: as fast as their own results let them, which are
+    there after so long however few waves there are.
+    """
+    begun = stretch.last.begun
+    size = stretch.last.instructions / max(float(begun.sum()), 1.0)  # of a block
+    moved = (stretch.last.issued - stretch.first.issued) / max(stretch.last.cycle - stretch.first.cycle, 1e-9)
+    alone = sum(stretch.last.counters[name] - stretch.first.counters[name] for name in ALONE)
+    most = (stretch.last.instructions - stretch.first.instructions) / max(alone, 1.0)
+    longest = 0.0
+    for unit in np.unique(units):
+        done = -np.sort(-begun[units == unit]) * size
+        rest = np.maximum(each - done, 0.0)
+        if rest.sum() > 0.0 and moved[unit] > 0.0:
+            longest = max(longest, _all_through(rest * (left[unit] / rest.sum()), done * (moved[unit] / done.sum()), most))
+    return longest
+
+
+def _all_through(rest: np.ndarray, speed: np.ndarray, most: float) -> float:
+    """Cycles until all of `rest` is done, waves in order of preference: they go on at their speeds, and what those that have ended leave
+    over goes to the first of the others, up to the speed `most`; where the fastest comes near that, it is as fast as waves go."""
+    fastest, total, cycles = float(speed.max()), float(speed.sum()), 0.0
+    most = most if most > NEAR * fastest else fastest
+    live = rest > 1e-6
+    while live.any():
+        rate = np.where(live, speed, 0.0)
+        room = np.where(live, most - speed, 0.0)
+        rate += np.clip(total - rate.sum() - (np.cumsum(room) - room), 0.0, room)
+        moving = live & (rate > 0.0)
+        step = float((rest[moving] / rate[moving]).min())
+        rest = rest - rate * step
+        cycles += step
+        live = rest > 1e-6
+    return cycles
 
 
 def nearest(samples: list[Sample], instructions: float) -> Sample:

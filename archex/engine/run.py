@@ -32,6 +32,7 @@ from archex.engine.state import (
     FAULT_VALUE,
     FREED,
     G_LIVE,
+    G_UNIT,
     G_WORKGROUP,
     I_INSTANCES,
     I_PORT_WRITE,
@@ -200,6 +201,14 @@ class Engine:
         """Wave-instructions that each compute unit has issued."""
         return self.state.units[:, U_ISSUED].copy()
 
+    def begun(self) -> np.ndarray:
+        """Blocks that the wave of each context has begun."""
+        return self.trace.cursor[: self.slots * int(self.core.launch[L_WAVES]), lay.BLOCK_HEAD].copy()
+
+    def units_of_waves(self) -> np.ndarray:
+        """The compute unit of each context's wave."""
+        return self.state.groups[: self.slots, G_UNIT].repeat(int(self.core.launch[L_WAVES]))
+
     def started(self) -> np.ndarray:
         """Workgroups that each compute unit has started."""
         return self.state.units[:, U_ROOM_HEAD].copy()
@@ -222,8 +231,9 @@ class Engine:
         tags[:] = EMPTY
         self.fill(level, 1.0, dirty)
 
-    def fill(self, level: int, filled: float, dirty: float) -> None:
-        """Give the empty ways of a cache level lines of nobody's, a share of them dirty: the state a long launch has reached.
+    def fill(self, level: int, filled: float, dirty: float) -> float:
+        """Give the empty ways of a cache level lines of nobody's, a share of them dirty: the state a long launch has reached. Returns the
+        share of the level's ways that were given such lines.
 
         `filled`: share of the ways to be in use then. What is there stays; the new lines are older than anything else.
         """
@@ -239,3 +249,4 @@ class Engine:
         status[new] = whole
         status[marked] = whole | (whole << DIRTY_SHIFT)
         used[new] = 0
+        return float(new.mean())

@@ -1,0 +1,71 @@
+"""Sampled runs against whole ones: how far apart they are, and whether `error_bound` says so.
+
+Twenty launches of many families here, all that can be run whole in a minute in the nightly run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+
+import pytest
+from archex.assembly import assemble
+from archex.base import folders
+from archex.base.options import Options
+from archex.simulate import simulate
+from archex.suite.launch import read_folder
+from archex.testing.devices import described
+
+#: Sampled by themselves, and whole within a few seconds.
+SAMPLED = """
+bar_chain[warps=32]
+copy_f4[n=67108864]
+dfma_chain[ilp=1,warps=32]
+diverge[paths=2]
+divmod[n=4194304,d=7919,reps=1]
+fma_chain[ilp=1,warps=32]
+fma_chain[ilp=4,warps=16]
+layernorm_f[rows=16384,cols=1024]
+lds_chase[warps=16]
+lds_wide64[stride=32]
+live[accumulators=160,min_blocks=1]
+mma_chain[ilp=1,warps=32]
+mma_f8_chain[ilp=4,warps=16]
+mma_sparse_chain[ilp=4,warps=16]
+nbody[n=8192]
+rmsnorm_h[rows=8192,cols=8192]
+sfu_chain[ilp=1,warps=32]
+sgemm_128[M=1024,N=1024,K=1024]
+lds_wide128[stride=16]
+triton_attn[B=4,H=16,S=1024,D=128,causal=0]
+""".split()
+#: Seconds that a launch of the nightly run may take to be run whole, by what its sampled run takes for its share.
+WHOLE = 60.0
+
+
+def hold(names: Iterable[str]) -> int:
+    """Hold sampled runs of these launches against whole ones; how many were sampled."""
+    device, folder = assemble(described("h200")), folders.reference() / "h200"
+    differences: list[tuple[float, float, str]] = []
+    for name, launch in read_folder(folder, list(names)).items():
+        some = simulate(device, launch, Options())
+        if some["sampled_fraction"] < 1.0 and (some["simulate_seconds"] + some["trace_seconds"]) / some["sampled_fraction"] <= WHOLE:
+            whole = simulate(device, launch, Options(sampling="off"))
+            differences.append((abs(some["cycles"] / whole["cycles"] - 1.0), some["error_bound"], name))
+    sizes = sorted(difference for difference, _, _ in differences)
+    furthest = sorted(differences, reverse=True)[:5]
+    assert median(sizes) <= 0.015, furthest
+    assert sum(size <= 0.04 for size in sizes) >= 0.95 * len(sizes), furthest
+    assert sum(size <= bound for size, bound, _ in differences) >= 0.95 * len(sizes), [d for d in differences if d[0] > d[1]]
+    assert median(bound for _, bound, _ in differences) <= 0.04
+    return len(sizes)
+
+
+@pytest.mark.slow
+def test_twenty_launches() -> None:
+    assert hold(SAMPLED) == len(SAMPLED) == 20
+
+
+@pytest.mark.nightly
+def test_all_that_run_whole_in_a_minute() -> None:
+    assert hold(read_folder(folders.reference() / "h200")) > 80
