@@ -174,8 +174,8 @@ class Spiller:
                 continue
             value = Value(1, incoming=victim)
             end = min(len(nodes) - 1, start + KEPT)
-            before.setdefault(start, []).insert(0, self._access("store_private", ("parked", step % KEPT), value))
-            after.setdefault(end, []).append(self._access("load_private", ("parked", step % KEPT), value))
+            before.setdefault(start, []).insert(0, self._access("store_private", ("parked", index, start), value))
+            after.setdefault(end, []).append(self._access("load_private", ("parked", index, start), value))
 
     def _key(self, value: Value, spilled: set[int], local: set[Value]) -> object | None:
         if value in local:

@@ -145,6 +145,25 @@ def test_activations_limit_scattered_reads() -> None:
     assert engine.counters()["dram_activates"] / engine.last_end() == pytest.approx(0.5, rel=0.1)
 
 
+def test_an_open_row_is_met_as_often_as_rows_are_open() -> None:
+    """Of R rows asked at random, B of them open: an access finds its row open with probability B / R."""
+    rows, loads = 64, 80
+    code = program([load(k, record=k) for k in range(8)] + [op(dst=8, src=(7,), latency=0)], [EXIT])
+
+    def make(workgroup: int, wave: int) -> Wave:
+        generator = np.random.default_rng(wave)
+        lines = [(BUFFER + 1024 * generator.integers(0, rows, 32) + 128 * generator.integers(0, 8, 32)).tolist() for _ in range(loads)]
+        return [(0, 32)] * 10 + [(1, 32)], [(lay.SCATTERED, 0, 0, FULL)] * loads, lines
+
+    found = []
+    for banks in (4, 32):
+        tables = device(schedulers=4, l0_sets=1, l0_ways=1, l1_sets=1, l1_ways=1, dram_banks=banks, dram_row=1024, dram_channels=1)
+        counters = simulate(tables, code, make, waves=8).counters()
+        found.append(counters["dram_activates"] / (counters["dram_read_bytes"] / 32))
+    assert found[0] == pytest.approx(1 - 4 / rows, rel=0.1)
+    assert found[1] == pytest.approx(1 - 32 / rows, rel=0.25)
+
+
 def test_stores_leave_at_the_port_rate_and_reach_memory_once() -> None:
     code = program([store(k) for k in range(16)], [EXIT])
 

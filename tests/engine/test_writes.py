@@ -54,6 +54,14 @@ def test_writes_on_their_way_are_limited_by_entries(entries: int) -> None:
     assert 4 / cycles == pytest.approx(entries / (600 / 3), rel=0.1)
 
 
+@pytest.mark.parametrize(("entries", "cycles"), [(256, 8 * 4), (16, 8 * 200)])
+def test_a_burst_of_stores_is_posted(entries: int, cycles: int) -> None:
+    """As long as all of it may be on its way, a burst holds the port for its passes through the banks, however long the way is."""
+    posted = taken(store(16), 16, 512, FULL, 8, l1_latency=600, l1_port_write=0, l1_pending_writes=entries, l0_store_line_cycles=1)
+    none = taken(store(16), 16, 512, FULL, 0, l1_latency=600, l1_port_write=0, l1_pending_writes=entries, l0_store_line_cycles=1)
+    assert posted - none == pytest.approx(cycles, rel=0.3)
+
+
 def test_atomics_cost_a_slice_by_sector() -> None:
     few = repeated(reduction(), 16, 4096, l1_slices=1, l1_atomic_least=3, l0_store_line_cycles=0)
     many = repeated(reduction(), 32, 4096, l1_slices=1, l1_atomic_least=3, l0_store_line_cycles=0)
