@@ -110,7 +110,7 @@ class Filled:
 def _fill(
     engine: Engine, device: Device, before: sampling.Sample, now: sampling.Sample, work: sampling.Work, launch: Launch, begin: float
 ) -> Filled:
-    """Fill the cache levels that the launch overflows, as dirty as the last generation's traffic: over one, loads and stores balance.
+    """Fill the cache levels that the launch overflows, as dirty as what the launch has brought there so far.
 
     A level that the run fills by itself before `begin` wave-instructions is left alone.
     """
@@ -120,7 +120,7 @@ def _fill(
     until = 0.0
     for level, (capacity, sector) in enumerate(levels(device), start=1):
         if moved * sector * min(begin / work.total, 1.0) < capacity < moved * sector and (level == 1 or reach(launch) > capacity):
-            empty = engine.fill(level, 1.0, written / max(written + missed, 1))
+            empty = engine.fill(level, 1.0, engine.dirty_share(level))
             until = max(until, now.instructions + empty * capacity / (moved * sector) * work.total)
     return Filled(before, now, until)
 

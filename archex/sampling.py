@@ -62,13 +62,15 @@ UNSEEN = 0.02
 
 @attrs.frozen
 class Work:
-    """Wave-instructions of a launch: mean a workgroup, its spread (standard deviation over mean), all; matrix operations of them."""
+    """Wave-instructions of a launch: mean a workgroup, its spread (standard deviation over mean), all; matrix operations of them; times
+    each block of the program runs, where that was counted."""
 
     workgroups: int
     mean: float
     spread: float
     total: float
     products: float = 0.0
+    entries: np.ndarray = attrs.field(factory=lambda: np.zeros(0), repr=False, eq=False)
 
 
 def _spread_out(number: int, workgroups: int) -> np.ndarray:
@@ -87,27 +89,32 @@ def _spread_out(number: int, workgroups: int) -> np.ndarray:
 def count(instructions: Callable[[np.ndarray], np.ndarray], workgroups: int) -> Work:
     """Work of a launch from workgroups spread evenly over the grid.
 
-    instructions(int64[n]) -> wave-instructions of each and matrix operations of them, float64[n, 2].
+    instructions(int64[n]) -> wave-instructions of each, matrix operations of them, and maybe times that each block runs in it:
+    float64[n, 2 + blocks].
 
     The first and the last workgroup stand for themselves (edges differ), those between for the rest.
     """
     chosen: np.ndarray = np.zeros(0, np.int64)
-    found = np.zeros((0, 2))
+    found = np.zeros((0, 2))  # widened by what comes
     for number in COUNTED:
         fresh = np.setdiff1d(_spread_out(number, workgroups), chosen, assume_unique=True)
-        values = instructions(fresh) if len(fresh) else np.zeros((0, 2))
-        chosen, found = np.concatenate([chosen, fresh]), np.concatenate([found, values])
+        values = instructions(fresh) if len(fresh) else found[:0]
+        chosen, found = np.concatenate([chosen, fresh]), np.concatenate([found, values]) if len(found) else values
         mean = float(found[:, 0].mean())
         spread = float(found[:, 0].std() / mean) if mean else 0.0
         known = len(chosen) >= ENOUGH and spread < KNOWN * len(chosen) ** 0.5
         if len(chosen) == workgroups or spread < AGREE or known or found[:, 0].sum() * 3 > COUNT_MOST:
             break
     if len(chosen) == workgroups:
-        return Work(workgroups, mean, spread, *map(float, found.sum(0)))
+        return _work(workgroups, found.sum(0), spread, mean)
     order = np.argsort(chosen)
     inner = found[order][1:-1]
-    total, products = map(float, found[order][0] + found[order][-1] + inner.mean(0) * (workgroups - 2))
-    return Work(workgroups, total / workgroups, spread, total, products)
+    return _work(workgroups, found[order][0] + found[order][-1] + inner.mean(0) * (workgroups - 2), spread)
+
+
+def _work(workgroups: int, sums: np.ndarray, spread: float, mean: float | None = None) -> Work:
+    total, products = float(sums[0]), float(sums[1])
+    return Work(workgroups, total / workgroups if mean is None else mean, spread, total, products, sums[2:])
 
 
 @attrs.frozen

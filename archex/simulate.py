@@ -19,6 +19,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from archex import sampling
 from archex.assembly import Device
 from archex.base.errors import UnsupportedError
@@ -32,6 +34,7 @@ from archex.describe.variants import best
 from archex.driver import Driver
 from archex.engine.run import Engine
 from archex.engine.tables import Geometry, ProgramTables
+from archex.exact import completed
 from archex.extrapolate import advance, flows_through, last_generation, leave
 from archex.lowering import WaveProgram, lower, unroll
 from archex.lowering.kept import kept, key_of
@@ -83,7 +86,12 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
     compiled = time.perf_counter()
 
     sizes = machine.block_work  # of clusters: work is counted, and sampled, by whole ones
-    work = sampling.count(lambda some: (source.count(order[some].ravel())[0] @ sizes).reshape(-1, size, 2).sum(1), len(order))
+
+    def executed(some: np.ndarray) -> np.ndarray:
+        blocks = source.count(order[some].ravel())[0].reshape(len(some), size, -1).sum(1)
+        return np.hstack([blocks @ sizes, blocks])
+
+    work = sampling.count(executed, len(order))
     counted = time.perf_counter()
     plan = sampling.plan(work, placed.resident, options.sampling == "off")
     if plan.kind == "whole":
@@ -95,6 +103,14 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
     driver = Driver(engine, source, order[plan.order].ravel(), launch.ptx.name)
     tail = sampling.left_over(work, placed.resident, plan)
     advance(driver, plan, work, outcome, device, tail)
+
+    def alone() -> Engine:
+        few = traces.source(size * held.waves_per_workgroup)
+        one = assembled(device, machine, launch, held, size, few, None, size)
+        Driver(one, few, order[plan.order[len(plan.order) // 2]].ravel(), launch.ptx.name).run()
+        return one
+
+    outcome.counters = completed(outcome, device, program, engine, alone)
     if tail:
         source = traces.source(tail * size * held.waves_per_workgroup)
         late = assembled(device, machine, launch, held, tail * size, source, engine.memory, size)

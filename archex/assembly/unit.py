@@ -18,6 +18,7 @@ _REASONS = {
     "local_memory": t.STALL_LOCAL_MEMORY,
     "matrix": t.STALL_MATRIX,
     "execution_unit": t.STALL_EXECUTION_UNIT,
+    "memory_queue": t.STALL_MEMORY_QUEUE,
 }
 
 
@@ -86,6 +87,7 @@ def pipe_rows(spec: DeviceSpec) -> np.ndarray:
                 t.PIPE_REASON: _REASONS[pipe.reason],
                 t.PIPE_QUEUE: pipe.queue,
                 t.PIPE_QUEUED: pipe.variable,
+                t.PIPE_FULL: _REASONS[pipe.full],
             }
             rows.append(_vector(t.PIPE_COLUMNS, values))
     return np.array(rows)

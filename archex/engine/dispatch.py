@@ -56,13 +56,14 @@ from archex.engine.state import (
     W_HOLD,
     W_HOLD_REASON,
     W_LINE,
+    W_OWN,
     W_PC,
     W_PREVIOUS,
     W_RETIRED,
     W_STORE,
 )
 from archex.engine.wave import DRY, ENTERED, enter_block, prepare_wave
-from archex.engine.workgroup import end_wave
+from archex.engine.workgroup import end_wave, enter_active
 
 FAULT_PLACE = 8
 _STARTED = tab.COUNTER_INDEX["workgroups_started"]
@@ -129,6 +130,8 @@ def start_workgroup(core: Any, state: Any, trace: Any, unit: int, now: float) ->
         wave[W_STORE], wave[W_RETIRED], wave[W_CLUSTER], wave[W_FETCH] = 0, 0, 0, 0
         wave[W_HOLD] = int(now + core.unit[tab.WAVE_START] + cost * k / waves)
         wave[W_HOLD_REASON] = tab.STALL_DISPATCH
+        wave[W_OWN] = 0
+        enter_active(state, unit, w // core.unit_int[tab.SLOTS], born)
         for token in range(state.tokens.shape[1]):
             state.tokens[w, token] = 0
         if core.launch[L_BESIDE] != 0:

@@ -78,12 +78,14 @@ def private_lines(
 
 
 @jit
-def count_access(memory: Any, kind: int, lines: int, mask: int) -> None:
-    """Requests and sectors by kind of access."""
+def count_access(memory: Any, accesses: Any, kind: int, lines: int, mask: int) -> None:
+    """Requests and sectors by kind of access, and those of its instruction."""
     counters = memory.counters
     sectors = 0
     for k in range(lines):
         sectors += count(memory.sectors[k])
+    accesses[0] += 1
+    accesses[1] += sectors
     if kind == lay.LOAD or kind == lay.ASYNC_COPY:
         counters[_LOADS] += 1
         counters[_LOADS + 1] += sectors
@@ -170,7 +172,7 @@ def global_access(
         words = count(mask) * max(bytes_of, 4)
         passes = max(passes, int((words + paths.levels[0, tab.LEVEL_RETURN_BYTES] - 1.0) // paths.levels[0, tab.LEVEL_RETURN_BYTES]))
     lines = lines_of(functions, memory, core.line_params, core.launch[L_STANDARD], kind, base, stride, mask, width, bytes_of, line, sector)
-    count_access(memory, what, lines, mask)
+    count_access(memory, state.accesses[pc], what, lines, mask)
     rate = paths.levels[0, tab.LEVEL_LINES_PER_CYCLE]
     tags = (lines + rate - 1.0) // rate if rate > 0.0 else 1.0
     if store == 0:

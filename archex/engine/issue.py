@@ -19,7 +19,7 @@ from archex.engine.global_memory import LOCAL_WINDOW, leads_to_local, record_of
 from archex.engine.local_memory import cross_lane
 from archex.engine.log import begin_entry, charge_entry, end_entry
 from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
-from archex.engine.stalls import busy_cycles, charge_issue
+from archex.engine.stalls import busy_cycles, charge_issue, note_use
 from archex.engine.state import (
     FAULT,
     FAULT_VALUE,
@@ -131,6 +131,7 @@ def hold_pipe(state: Any, wave: Any, row: Any, now: int) -> int:
         pipe = other
     start = max(now, state.pipes[pipe, 0])
     state.pipes[pipe, 0] = start + row[X_HOLD]
+    note_use(wave, row, row[lay.PIPE_ALTERNATIVE] if pipe == other else row[lay.PIPE], start)
     state.pipes[pipe, 1] += max(row[X_HOLD] - 1, 0)
     return start - now
 
@@ -198,7 +199,7 @@ def issue(
     kind = row[lay.KIND]
     queue_free = state.queue[g, state.schedulers[g, S_QUEUE]] if row[X_MEMORY] != 0 else 0
     entry = begin_entry(core, state, w, now) if state.log.shape[0] > 0 else -1
-    charge_issue(state.waves, state.stalls, state.pipes, w, now, queue_free)
+    charge_issue(state.waves, state.stalls, state.pipes, row, w, now, queue_free)
     if entry >= 0:
         charge_entry(state, entry)
     state.counters[_INSTRUCTIONS] += 1

@@ -40,6 +40,8 @@ from archex.engine.ways import accesses_of, distance, note_lookup, read_ports, r
 
 _L2_READ = tab.COUNTER_INDEX["l2_read_sectors"]
 _L2_WRITE = tab.COUNTER_INDEX["l2_write_sectors"]
+_L2_ATOMIC = tab.COUNTER_INDEX["l2_atomic_sectors"]
+_FAR_WRITTEN = tab.COUNTER_INDEX["far_written_sectors"]
 _FAR = tab.COUNTER_INDEX["far_sectors"]
 
 
@@ -76,6 +78,8 @@ def write_line(paths: Any, functions: Any, memory: Any, unit: int, above: int, l
             delay += waited
         if level == 1:
             memory.counters[_L2_WRITE] += sectors
+            if row[I_PARTITIONS] > 1 and partition != paths.unit_partition[unit]:
+                memory.counters[_FAR_WRITTEN] += sectors
         entry = find(memory.cells, first, row[I_WAYS], line)
         note_lookup(
             memory.counters, level, sectors, sectors
@@ -282,6 +286,7 @@ def read_line(
         if level == 1:
             memory.counters[_L2_READ] += 0 if atomic else sectors
             memory.counters[_L2_WRITE] += sectors if atomic else 0
+            memory.counters[_L2_ATOMIC] += sectors if atomic else 0
         if hit:
             completion = now + paths.levels[level, tab.LEVEL_LATENCY] + delay + extra
             break

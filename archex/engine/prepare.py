@@ -72,6 +72,7 @@ from archex.engine.state import (
     TOKEN_FIXED,
     TOKEN_PREDICATE,
     X_CODE,
+    X_FULL,
     X_GUARD,
     X_HOLD,
     X_LINE,
@@ -108,10 +109,13 @@ def decode(tables: tab.DeviceTables, policies: Policies, program: tab.ProgramTab
         reason[np.isin(kind, kinds)] = code_of
     predicate = lay.CLASSES.index("predicate")
     fixed = np.where(code[:, lay.CLASS] == predicate, TOKEN_PREDICATE, TOKEN_FIXED)
-    code[:, X_CODE] = np.where(reason == tab.STALL_DEPENDENCY, fixed, reason)
+    code[:, X_CODE] = np.where((reason == tab.STALL_DEPENDENCY) & (kind != lay.MATRIX), fixed, reason)
     code[:, X_QUEUED] = queued | memory
     code[:, X_GUARD] = np.where((flags & lay.GUARDED != 0) | (kind == lay.BRANCH), int(tables.unit[tab.GUARD_EXTRA]), 0)
     code[:, X_MEMORY] = memory
+    full = np.where(has_pipe, rows[:, tab.PIPE_FULL], tab.STALL_EXECUTION_UNIT).astype(np.int64)
+    # What runs beside its wave is held back where it is dispatched, not by a queue of its own.
+    code[:, X_FULL] = np.where((kind == lay.MATRIX) & (flags & lay.BESIDE != 0), tab.STALL_DISPATCH, full)
     interval = np.maximum(code[:, lay.INTERVAL], 0)
     reads = np.where(interval > 0, operand_reads(policies, code), 1)
     code[:, X_HOLD] = np.maximum(interval, np.where(interval > 0, -(-reads // max(policies.collectors, 1)), 0))
@@ -141,7 +145,6 @@ _MEMORY_KINDS = [
 _RESULT_REASON = (
     ([lay.LOAD, lay.ATOMIC, lay.PRIVATE_LOAD], tab.STALL_MEMORY),
     ([lay.LOCAL_LOAD, lay.LOCAL_ATOMIC, lay.CROSS_LANE, lay.CONSTANT_LOAD], tab.STALL_LOCAL_MEMORY),
-    ([lay.MATRIX], tab.STALL_MATRIX),
 )
 
 

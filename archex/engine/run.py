@@ -22,6 +22,7 @@ from archex.engine.allocate import allocate, allocate_memory, level_cells
 from archex.engine.aside import has_asides
 from archex.engine.core import Trace
 from archex.engine.entry import entered
+from archex.engine.outstanding import active_cycles, waiting
 from archex.engine.policies import ARGUMENTS, RESULTS, Policies, PolicyError, functions_of, name_of, raised_by
 from archex.engine.prepare import prepare
 from archex.engine.servers import BACKLOG, LAST
@@ -48,6 +49,7 @@ from archex.engine.state import (
     LOGGED,
     NOT_STARTED,
     NOW,
+    PENDING_SHIFT,
     QUEUE_HEAD,
     QUEUE_TAIL,
     SECTOR_MASK,
@@ -168,9 +170,13 @@ class Engine:
         return np.array(sorted(wanted), np.int64)
 
     def counters(self) -> dict[str, int]:
-        """Counters by name, and `stall_<reason>` in wave-cycles."""
+        """Counters by name, and `stall_<reason>` in wave-cycles, those of waves that wait now included."""
         values = {name: int(value) for (name, _, _), value in zip(tab.COUNTERS, self.state.counters, strict=True)}
-        values |= {f"stall_{name}": int(value) for name, value in zip(tab.REASON_NAMES, self.state.stalls, strict=True)}
+        schedulers, units = active_cycles(self.state)
+        values["scheduler_active_cycles"] += schedulers
+        values["unit_active_cycles"] += units
+        stalls = self.state.stalls + waiting(self.core, self.state)
+        values |= {f"stall_{name}": int(value) for name, value in zip(tab.REASON_NAMES, stalls, strict=True)}
         return values
 
     def last_end(self) -> int:
@@ -196,6 +202,22 @@ class Engine:
         servers = self.memory.servers[first : first + len(sectors)]
         waiting = np.maximum(servers[:, BACKLOG] - (self.last_end() - servers[:, LAST]), 0.0)
         return int((waiting + sectors * row[I_SECTOR] / self.paths.levels[2, tab.LEVEL_PORT_WRITE]).max())
+
+    def dirty_share(self, level: int) -> float:
+        """Share of the sectors of the lines in a cache level that are dirty; of nobody's lines too."""
+        row = self.paths.levels_int[level]
+        tags, _, status = level_cells(row, self.memory.cells)
+        held = tags != EMPTY
+        dirty = int(np.bitwise_count((status[held] >> DIRTY_SHIFT) & SECTOR_MASK).sum())
+        return dirty / max(int(held.sum()) * int(row[I_WHOLE]).bit_count(), 1)
+
+    def lines_held(self, level: int) -> tuple[np.ndarray, np.ndarray]:
+        """Lines that a cache level holds of what has been read, and of what has been written."""
+        row = self.paths.levels_int[level]
+        tags, _, status = level_cells(row, self.memory.cells)
+        dirty = (status >> DIRTY_SHIFT) & SECTOR_MASK
+        clean = (status | (status >> PENDING_SHIFT)) & ~dirty & int(row[I_WHOLE])
+        return ~tags[(tags != EMPTY) & (clean != 0)], ~tags[(tags != EMPTY) & (dirty != 0)]
 
     def issued(self) -> np.ndarray:
         """Wave-instructions that each compute unit has issued."""

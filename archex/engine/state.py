@@ -31,7 +31,8 @@ X_GUARD = X_LINE + 5  # GUARD_EXTRA where it reads a predicate as guard or condi
 X_MEMORY = X_LINE + 6  # 1: takes an entry of the memory queue
 X_SLACK = X_LINE + 7  # cycles of backlog its pipe accepts
 X_HOLD = X_LINE + 8  # cycles the pipe is held: the interval, or more where operands need more read cycles
-DECODED_COLUMNS = X_LINE + 9
+X_FULL = X_LINE + 9  # stall reason while others hold its pipe
+DECODED_COLUMNS = X_LINE + 10
 
 # --- waves[w]: one row a wave slot
 W_NEXT = 0  # earliest cycle its next instruction may issue by itself; INFINITY: waits for others
@@ -57,6 +58,7 @@ W_BORN = 19  # cycle its workgroup started
 W_BARRIER = 20  # barrier it waits at, -1 none; from ASIDE on: what it waits for there (see `signals`, `clusters`)
 W_DRY = 21  # 1: its trace ran dry, the next block is not known yet
 W_NEEDED = 22  # phases that must have ended of what it waits for
+W_OWN = 23  # its last use of a pipe, packed by `stalls.note_use`
 WAVE_COLUMNS = 24
 ASIDE = 1 << 21
 
@@ -71,7 +73,9 @@ S_QUEUE = 6  # position in its ring of memory-queue entries
 S_BUFFERED = 7  # lines ever put into its fetch buffer
 S_BRANCH = 8  # cycle of its last taken branch
 S_LEFT = 9  # instructions left of a turn that a dry trace has interrupted
-SCHEDULER_COLUMNS = 10
+S_LIVE = 10  # waves that have not ended
+S_SINCE = 11  # since when it has had some, or until when it had
+SCHEDULER_COLUMNS = 12
 
 # --- units[u]
 U_NEXT = 0  # earliest S_NOW
@@ -88,6 +92,8 @@ U_PENDING_TIME = 10  # bucket of `pending` reached
 U_STORES = 11  # position in its ring of outstanding stores
 U_FAR_LINE = 12  # furthest instruction line fetched so far
 U_ISSUED = 13  # wave-instructions issued
+U_LIVE = 14  # as S_LIVE and S_SINCE
+U_SINCE = 15
 UNIT_COLUMNS = 16
 
 # --- groups[s]: a workgroup in context slot s
@@ -295,6 +301,8 @@ class State(NamedTuple):
     constant_order_2: np.ndarray
     counters: np.ndarray
     stalls: np.ndarray
+    entered: np.ndarray  # int64[blocks]: times each block was entered
+    accesses: np.ndarray  # int64[n, 2]: requests of each memory instruction, sectors they touched
     wave_state: np.ndarray
     place_state: np.ndarray
     log: np.ndarray  # int64[entries, LOG_COLUMNS]; no entries: nothing is logged

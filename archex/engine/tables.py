@@ -50,6 +50,7 @@ PIPE_SCOPE = 0  # 0 one for each scheduler, 1 one for the compute unit
 PIPE_REASON = 1  # stall reason of a wave that waits for a result of this pipe (DEPENDENCY, LOCAL_MEMORY, MATRIX, ...)
 PIPE_QUEUE = 2  # instructions that may wait before the pipe without holding their wave; 0: issue waits for the pipe
 PIPE_QUEUED = 3  # 1: results come by scoreboard (variable latency), see QUEUED_EXTRA
+PIPE_FULL = 4  # stall reason of a wave while others hold the pipe
 PIPE_COLUMNS = 6
 
 # --- local memory: one vector
@@ -280,8 +281,12 @@ COUNTERS: tuple[tuple[str, str, str], ...] = (
     ("local_memory_conflicts", "cycles", "passes beyond those a conflict-free access of its width needs"),
     ("vector_cache_lookups", "sectors", "sectors looked up in the vector cache"),
     ("vector_cache_hits", "sectors", "sectors found there, or already on their way"),
+    ("vector_cache_written", "sectors", "sectors of stores looked up there"),
+    ("vector_cache_written_hits", "sectors", "sectors of stores to lines that are there"),
     ("l2_read_sectors", "sectors", "sectors read at the second level"),
     ("l2_write_sectors", "sectors", "sectors written there, atomics included"),
+    ("l2_atomic_sectors", "sectors", "of these, those of atomics"),
+    ("far_written_sectors", "sectors", "of the written ones, those whose home is the far partition"),
     ("l2_lookups", "sectors", "sectors looked up there (reads, writes, atomics)"),
     ("l2_hits", "sectors", "sectors found there"),
     ("memory_side_cache_lookups", "sectors", "sectors looked up at the third level"),
@@ -297,6 +302,8 @@ COUNTERS: tuple[tuple[str, str, str], ...] = (
     ("workgroups_finished", "workgroups", "workgroups finished"),
     ("waves_finished", "waves", "waves finished"),
     ("resident_wave_cycles", "cycles", "cycles of residence summed over waves (from start to the workgroup's end)"),
+    ("scheduler_active_cycles", "cycles", "cycles in which a scheduler had a wave, summed over schedulers"),
+    ("unit_active_cycles", "cycles", "cycles in which a compute unit had a wave, summed over compute units"),
     ("divergent_blocks", "blocks", "blocks entered with another set of lanes than the block before"),
 )  # fmt: skip
 COUNTER_INDEX = {name: index for index, (name, _, _) in enumerate(COUNTERS)}

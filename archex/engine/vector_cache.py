@@ -39,6 +39,7 @@ from archex.engine.state import (
 WAY_DOWN = 1.0 / 3.0
 _LOOKUPS = tab.COUNTER_INDEX["vector_cache_lookups"]
 _HITS = tab.COUNTER_INDEX["vector_cache_hits"]
+_WRITTEN = tab.COUNTER_INDEX["vector_cache_written"]
 
 
 @jit
@@ -242,6 +243,10 @@ def store_lines(
         spot = spot_of(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, line)
         first, _ = set_at(levels_int, 0, instance, 0, spot)
         entry = find(memory.cells, first, ways, line)
+        written = count(mask)
+        memory.counters[_WRITTEN] += written
+        if entry >= 0:
+            memory.counters[_WRITTEN + 1] += written
         if stay:
             if entry < 0:
                 entry = make_room(paths, functions, links.write_line, memory, unit, 0, first, line, now)

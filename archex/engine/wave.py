@@ -111,7 +111,8 @@ def enter_block(core: Any, state: Any, trace: Any, w: int) -> int:
         if start == end:  # nothing left of it after lowering
             leave_block(core, trace, wave)
             continue
-        hold, previous = 0, wave[W_PREVIOUS]
+        state.entered[block] += 1
+        hold, changed, previous = 0, 0, wave[W_PREVIOUS]
         if wave[W_PC] >= 0:  # not the first block
             if start != wave[W_END]:
                 hold = core.unit_int[tab.BRANCH_TAKEN]
@@ -122,11 +123,11 @@ def enter_block(core: Any, state: Any, trace: Any, w: int) -> int:
             elif core.code[wave[W_END] - 1, lay.KIND] == lay.BRANCH:
                 hold = core.unit_int[tab.BRANCH_NOT_TAKEN]
             if lanes != wave[W_LANES]:
-                hold += core.unit_int[tab.DIVERGENCE_CYCLES]
+                changed = core.unit_int[tab.DIVERGENCE_CYCLES]
                 state.counters[_DIVERGENT] += 1
-            if hold > 0 and previous + hold > wave[W_HOLD]:
-                wave[W_HOLD] = previous + hold
-                wave[W_HOLD_REASON] = tab.STALL_BRANCH
+            if hold + changed > 0 and previous + hold + changed > wave[W_HOLD]:
+                wave[W_HOLD] = previous + hold + changed
+                wave[W_HOLD_REASON] = tab.STALL_BRANCH if changed > 0 else tab.STALL_DEPENDENCY  # a branch itself takes a fixed time
         wave[W_LANES] = lanes
         wave[W_PC] = start
         wave[W_END] = end

@@ -32,11 +32,15 @@ from archex.engine.state import (
     NOW,
     S_FREE,
     S_LAST,
+    S_LIVE,
     S_NOW,
+    S_SINCE,
     U_FREE_FROM,
+    U_LIVE,
     U_NEXT,
     U_ROOM_HEAD,
     U_ROOM_TAIL,
+    U_SINCE,
     W_BARRIER,
     W_BORN,
     W_DRY,
@@ -55,6 +59,8 @@ _BARRIERS = tab.COUNTER_INDEX["barriers"]
 _FINISHED = tab.COUNTER_INDEX["workgroups_finished"]
 _WAVES = tab.COUNTER_INDEX["waves_finished"]
 _RESIDENT = tab.COUNTER_INDEX["resident_wave_cycles"]
+_SCHEDULERS_ACTIVE = tab.COUNTER_INDEX["scheduler_active_cycles"]
+_UNITS_ACTIVE = tab.COUNTER_INDEX["unit_active_cycles"]
 
 
 @jit
@@ -172,6 +178,32 @@ def end_workgroup(core: Any, state: Any, group: int, now: int) -> None:
 
 
 @jit
+def enter_active(state: Any, unit: int, g: int, born: int) -> None:
+    """A wave starts: its scheduler and compute unit have something to do."""
+    scheduler, units = state.schedulers[g], state.units[unit]
+    if scheduler[S_LIVE] == 0:
+        scheduler[S_SINCE] = max(scheduler[S_SINCE], born)
+    if units[U_LIVE] == 0:
+        units[U_SINCE] = max(units[U_SINCE], born)
+    scheduler[S_LIVE] += 1
+    units[U_LIVE] += 1
+
+
+@jit
+def leave_active(state: Any, unit: int, g: int, end: int) -> None:
+    """A wave has ended: count what its scheduler and compute unit have been active for, where it was their last one."""
+    scheduler, units = state.schedulers[g], state.units[unit]
+    scheduler[S_LIVE] -= 1
+    units[U_LIVE] -= 1
+    if scheduler[S_LIVE] == 0:
+        state.counters[_SCHEDULERS_ACTIVE] += max(end - scheduler[S_SINCE], 0)
+        scheduler[S_SINCE] = max(end, scheduler[S_SINCE])
+    if units[U_LIVE] == 0:
+        state.counters[_UNITS_ACTIVE] += max(end - units[U_SINCE], 0)
+        units[U_SINCE] = max(end, units[U_SINCE])
+
+
+@jit
 def end_wave(core: Any, state: Any, w: int) -> None:
     """A wave has issued its last instruction: it drains its stores and leaves."""
     wave = state.waves[w]
@@ -180,12 +212,14 @@ def end_wave(core: Any, state: Any, w: int) -> None:
     end = max(issued, wave[W_STORE])
     state.stalls[tab.STALL_DRAIN] += end - issued
     state.counters[_RESIDENT] += end - wave[W_BORN]
+    wave[W_PREVIOUS] = INFINITY
     state.counters[_WAVES] += 1
     wave[W_NEXT], wave[W_BARRIER] = INFINITY, -1
     slots = core.unit_int[tab.SLOTS]
     g = w // slots
     if state.schedulers[g, S_LAST] == w - g * slots:
         state.schedulers[g, S_LAST] = -1
+    leave_active(state, state.groups[group, G_UNIT], g, end)
     state.scalars[LAST_END] = max(state.scalars[LAST_END], end, wave[W_RETIRED])
     state.groups[group, G_LIVE] -= 1
     state.groups[group, G_END] = max(state.groups[group, G_END], end)

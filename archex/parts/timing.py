@@ -20,6 +20,9 @@ class PipeSpec:
         ("dependency", "memory", "local_memory", "matrix", "execution_unit"),
         default="dependency",
     )
+    full: str = choice(
+        "stall reason of a wave that waits for it while others use it", ("execution_unit", "memory_queue"), default="execution_unit"
+    )
     queue: int = number("count", "instructions that may wait before the pipe without holding their wave", default=0)
     variable: bool = flag("results come by scoreboard, not after a fixed number of cycles", default=False)
 

@@ -23,8 +23,8 @@ _COUNTED = (
     "private_load_requests", "private_store_requests", "local_memory_wavefronts", "local_memory_conflicts",
 )  # fmt: skip
 _SHARES = (
-    ("vector_cache_hit_pct", "vector_cache_hits", "vector_cache_lookups"),
-    ("l2_hit_pct", "l2_hits", "l2_lookups"),
+    ("vector_cache_hit_pct", "vector_cache_found", "vector_cache_asked"),
+    ("l2_hit_pct", "l2_found", "l2_asked"),
     ("memory_side_cache_hit_pct", "memory_side_cache_hits", "memory_side_cache_lookups"),
 )
 _STALL = "stall_"
@@ -68,12 +68,13 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
         by_clock[outcome.clock_hz] = by_clock.get(outcome.clock_hz, 0.0) + outcome.cycles
     clock_hz = max(by_clock, key=lambda clock: by_clock[clock])  # the one that most cycles are of
     device = device if clock_hz == device.clock_hz else device.at_matrix_clock()
-    sums = {name: sum(o.counters[name] for o in outcomes) for name in first.counters}
+    sums = as_hardware_counts({name: sum(o.counters[name] for o in outcomes) for name in first.counters})
     cycles = sum(o.cycles for o in outcomes)
     issued = max(sums["wave_instructions"], 1)
     fixed = float(device.tables.device[[tables.LAUNCH_CYCLES, tables.DRAIN_CYCLES]].sum())
-    active = max(cycles - fixed * len(outcomes), 1.0)  # shares are of the time in which there is work, as hardware counts them
     unit = device.spec["compute_unit"]
+    # Shares are of the time in which a scheduler, or a compute unit, has a wave, as hardware counts them.
+    schedulers, units = max(sums["scheduler_active_cycles"], 1.0), max(sums["unit_active_cycles"], 1.0)
     row: dict[str, Any] = {name: sums[name] for name in _COUNTED}
     row |= {name: 100.0 * sums[hits] / sums[lookups] if sums[lookups] else None for name, hits, lookups in _SHARES}
     row |= {name: sums[name] / issued for name in sums if name.startswith(_STALL) and name != "stall_selected"}
@@ -86,9 +87,11 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
         "sampled_fraction": sum(o.simulated for o in outcomes) / max(sum(o.total for o in outcomes), 1),
         "error_bound": sum(o.doubt * o.cycles for o in outcomes) / cycles,
         "assumptions": "; ".join(dict.fromkeys(a for o in outcomes for a in o.assumed)) or None,
-        "issue_active_pct": 100.0 * issued / (active * unit.count * unit.schedulers),
-        "matrix_active_pct": 100.0 * sums["matrix_cycles"] / (active * _matrix_units(device)) if sums["matrix_cycles"] else None,
-        "occupancy_pct": 100.0 * sum(value for name, value in sums.items() if name.startswith(_STALL)) / (active * unit.count * unit.waves),
+        "issue_active_pct": 100.0 * issued / schedulers,
+        "matrix_active_pct": 100.0 * sums["matrix_cycles"] * unit.count / (units * _matrix_units(device))
+        if sums["matrix_cycles"]
+        else None,
+        "occupancy_pct": 100.0 * sum(value for name, value in sums.items() if name.startswith(_STALL)) / (units * unit.waves),
         "occupancy_limiter": first.held.limiter(math.prod(first.launch.grid), unit.count),
         "registers_per_thread": first.machine.registers_per_thread,
         "spill_bytes": first.machine.spill_bytes,
@@ -99,7 +102,7 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
     moved = sums["dram_read_bytes"] + sums["dram_write_bytes"]
     busy = {
         "memory_bandwidth": moved / (cycles * device.tables.dram[tables.DRAM_BYTES]),
-        "issue": row["issue_active_pct"] / 100.0,
+        "issue": issued / (max(cycles - fixed * len(outcomes), 1.0) * unit.count * unit.schedulers),
     }
     row["bandwidth_pct"] = 100.0 * busy["memory_bandwidth"]
     if flops is not None:
@@ -109,6 +112,20 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
         row["arithmetic_intensity"] = flops / moved if moved else None
     row["limiter"] = _limiter(busy, row)
     return row
+
+
+def as_hardware_counts(sums: dict[str, float]) -> dict[str, float]:
+    """The sums, and what hardware counts beside: each partition of the second level that a sector is looked for or written in, stores in
+    the vector cache; an atomic is neither a read nor a write."""
+    far, far_written = sums["far_sectors"], sums["far_written_sectors"]
+    return sums | {
+        "l2_read_sectors": sums["l2_read_sectors"] + far,
+        "l2_write_sectors": sums["l2_write_sectors"] + far_written - sums["l2_atomic_sectors"],
+        "l2_asked": sums["l2_lookups"] + far + far_written,
+        "l2_found": sums["l2_hits"] + far_written,
+        "vector_cache_asked": sums["vector_cache_lookups"] + sums["vector_cache_written"],
+        "vector_cache_found": sums["vector_cache_hits"] + sums["vector_cache_written_hits"],
+    }
 
 
 def _matrix_units(device: Any) -> int:

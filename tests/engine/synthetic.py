@@ -119,6 +119,7 @@ def device(units: int = 1, schedulers: int = 1, slots: int = 16, width: int = 32
         put(name, **{column: value})
     pipes = np.zeros((4, tab.PIPE_COLUMNS))
     pipes[:, tab.PIPE_REASON] = tab.STALL_DEPENDENCY
+    pipes[:, tab.PIPE_FULL] = tab.STALL_EXECUTION_UNIT
     return tab.DeviceTables(
         device=vectors["device"],
         unit=vectors["unit"],

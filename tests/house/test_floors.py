@@ -22,6 +22,7 @@ FLOORS = {
     "archex.lowering": 4,
     "archex.driver": 4,  # hands traces to the engine, as far as sampling says
     "archex.simulate": 5,
+    "archex.exact": 5,
     "archex.extrapolate": 5,
     "archex.tracing": 5,
     "archex.records": 5,
@@ -33,6 +34,9 @@ FLOORS = {
 #: simulate.py turns an outcome into a row, so records lie just below it on the same floor.
 ALSO = {
     ("archex.simulate", "archex.records"),
+    ("archex.simulate", "archex.exact"),
+    ("archex.exact", "archex.extrapolate"),
+    ("archex.exact", "archex.records"),
     ("archex.simulate", "archex.extrapolate"),
     ("archex.extrapolate", "archex.records"),
     ("archex.tracing", "archex.records"),

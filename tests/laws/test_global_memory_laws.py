@@ -24,8 +24,12 @@ def test_a_vector_add_asks_for_what_it_needs(tmp_path: Path, name: str, sector: 
     threads = 1280 * 256
     assert row["global_load_requests"] == 2 * threads // on.wave_width
     assert row["global_store_requests"] == threads // on.wave_width
-    assert row["global_load_sectors"] == row["l2_read_sectors"] == 2 * 4 * threads // sector
-    assert row["global_store_sectors"] == row["l2_write_sectors"] == 4 * threads // sector
+    assert row["global_load_sectors"] == 2 * 4 * threads // sector
+    assert row["global_store_sectors"] == 4 * threads // sector
+    # Half of all lines live in the other partition, where there are two: these are looked for, and written, in both.
+    twice = 1.5 if on.spec["l2"].partitions > 1 else 1.0
+    assert row["l2_read_sectors"] == pytest.approx(twice * row["global_load_sectors"], rel=0.01 if twice > 1.0 else 0.0)
+    assert row["l2_write_sectors"] == pytest.approx(twice * row["global_store_sectors"], rel=0.01 if twice > 1.0 else 0.0)
     assert row["dram_read_bytes"] == 2 * 4 * threads  # each byte once
 
 

@@ -143,5 +143,8 @@ def test_a_resident_wave_is_in_one_state_a_cycle(tmp_path: Path, name: str) -> N
     assert followed_cycles + row["stall_drain"] * row["wave_instructions"] == pytest.approx(resident)
     assert resident <= 4 * active
     unit = on.spec["compute_unit"]
-    assert row["occupancy_pct"] == pytest.approx(100 * resident / (active * unit.count * unit.waves))
-    assert row["issue_active_pct"] == pytest.approx(100 * row["wave_instructions"] / (active * unit.count * unit.schedulers))
+    # Shares are of the time in which a compute unit, or one of its schedulers, has a wave: the rest of the device has none.
+    lived = 100 * resident / (row["occupancy_pct"] * unit.waves)
+    assert resident / 4 <= lived <= active
+    scheduled = 100 * row["wave_instructions"] / row["issue_active_pct"]
+    assert lived <= scheduled <= resident * 1.001
