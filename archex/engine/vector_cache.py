@@ -25,6 +25,7 @@ from archex.engine.state import (
     I_REPEATED,
     I_STRIDE,
     I_WAYS,
+    I_WRITE,
     LINES,
     PENDING_BUCKETS,
     PENDING_GRAIN,
@@ -259,6 +260,9 @@ def store_lines(
                 memory.cells[entry + 2 * ways] |= mask
             else:
                 put_line(memory.cells, entry, -1)
+        elif levels_int[0, I_WRITE] == tab.WRITE_THROUGH_ALLOCATE:  # the line takes a place here as one that is read does
+            entry = make_room(paths, functions, links.write_line, memory, unit, 0, first, line, now)
+            memory.cells[entry + 2 * ways] |= mask
         parts = memory.words[k]
         waited = links.write_line(paths, functions, memory, unit, 0, line, mask, parts, now)
         if limit > 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from archex.base import layout as lay
+from archex.engine import tables as tab
 from tests.engine.synthetic import FULL, MEMORY, Wave, affine, device, op, program, simulate
 
 EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
@@ -87,6 +88,19 @@ def test_counting_lanes_of_one_address_are_added_at_once(stride: int, counting: 
 
     engine = simulate(device(local_counting=counting), program([row], [EXIT]), make)
     assert engine.counters()["local_memory_wavefronts"] == passes
+
+
+@pytest.mark.parametrize(("write", "fetched"), [(tab.WRITE_THROUGH, 4), (tab.WRITE_THROUGH_ALLOCATE, 0)])
+def test_what_is_stored_hits_where_stores_take_lines(write: int, fetched: int) -> None:
+    """A store of a line, then a load of it: nothing to fetch where the store has taken a line."""
+
+    def make(workgroup: int, wave: int) -> Wave:
+        return [(0, 32), (1, 32)], [affine(BUFFER, 4), affine(BUFFER, 4)], []
+
+    code = program([store(4), op(lay.LOAD, MEMORY, 1, 0, 1, (), 1, 4, kind_class="global_load")], [EXIT])
+    counters = simulate(device(l0_write=write), code, make).counters()
+    assert counters["l2_read_sectors"] == fetched
+    assert counters["l2_write_sectors"] == 4
 
 
 @pytest.mark.parametrize(("back", "written"), [(0, 4 * ROUNDS), (1, 0)])
