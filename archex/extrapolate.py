@@ -25,9 +25,13 @@ FAR = 4.0
 SLIGHT = 0.01
 
 
-def last_generation(driver: Driver, instructions: float, device: Device) -> float:
-    """Cycles that the workgroups left over take by themselves, behind those before them."""
-    ended = driver.run(instructions, sampling.LEAST)
+def last_generation(driver: Driver, instructions: float, shown: float, device: Device) -> float:
+    """Cycles that the workgroups left over take by themselves, behind those before them.
+
+    shown: wave-instructions of theirs up to where those before them were simulated; beyond, they would ask memory for lines that the
+    launch has long had.
+    """
+    ended = driver.run(instructions, int(min(sampling.LEAST, max(shown, sampling.SHOWN))))
     cycles = driver.engine.cycles() - float(device.tables.device[[t.LAUNCH_CYCLES, t.DRAIN_CYCLES]].sum())
     if ended:
         return cycles
@@ -47,15 +51,16 @@ def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: O
     first = plan.skipped_after * work.mean
     begin = max(sampling.CALM * generation, (1.0 - sampling.LATER) * first)  # of the steady stretch
     filled: Filled | None = None
+    early = plan.early and not tail  # the last generation is run no further than the window comes
 
     def look() -> bool:
         # A long launch runs most of its life with full caches, dirty in the share of its stores.
         nonlocal filled
         now = driver.samples[-1]
-        if filled is None and now.instructions >= min(sampling.SETTLED * (sampling.LEAST if plan.early else expected), 2.8 * generation):
+        if filled is None and now.instructions >= min(sampling.SETTLED * (sampling.LEAST if early else expected), 2.8 * generation):
             before = sampling.nearest(driver.samples, now.instructions - min(0.7 * now.instructions, generation))
             filled = _fill(engine, device, before, now, work, outcome.launch, begin)
-        return plan.early and filled is not None and sampling.settled(driver.samples)
+        return early and filled is not None and sampling.settled(driver.samples)
 
     ended = driver.run(min(expected, plan.stop or expected), plan.stop, look)
     done = driver.instructions

@@ -46,6 +46,8 @@ ALIKE = 0.05
 UNLIKE = 0.3
 #: Share of the simulated instructions by which caches are brought to their steady state.
 SETTLED = 0.3
+#: Wave-instructions of a last generation that are simulated at least.
+SHOWN = 250_000
 #: Generations after which resident workgroups no longer do the same thing at the same time.
 CALM = 2.6
 #: Share of a window's instructions after which its rate is taken.

@@ -115,7 +115,7 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
         source = traces.source(tail * size * held.waves_per_workgroup)
         late = assembled(device, machine, launch, held, tail * size, source, engine.memory, size)
         last = Driver(late, source, order[plan.order[-tail:]].ravel(), launch.ptx.name)
-        outcome.cycles += last_generation(last, tail * work.mean, device)
+        outcome.cycles += last_generation(last, tail * work.mean, tail / placed.resident * driver.instructions, device)
         outcome.simulated += last.instructions
     if plan.kind != "whole":
         leave(engine, device, outcome)
