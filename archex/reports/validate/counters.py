@@ -74,6 +74,8 @@ def difference(model: float, measured: float, how: str) -> float:
     """How far off, in the unit of how it is compared."""
     if how != "relative":
         return abs(model - measured)
+    if model == measured:
+        return 0.0
     return 100 * abs(model - measured) / measured if measured else float("inf")
 
 
