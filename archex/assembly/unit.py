@@ -131,6 +131,8 @@ def aside_vector(spec: DeviceSpec, clock: float) -> np.ndarray:
         values |= {
             t.ASIDE_SMALL_INTERVAL: copies.small_interval,
             t.ASIDE_SMALL_EXTRA: copies.small_extra,
+            t.ASIDE_PAST_INTERVAL: copies.past_interval,
+            t.ASIDE_WRITE_BYTES: copies.write_rate,
             t.ASIDE_BULK_INTERVAL: copies.bulk_interval,
             t.ASIDE_BULK_EXTRA: copies.bulk_extra,
             t.ASIDE_BULK_RATE: copies.bulk_rate,

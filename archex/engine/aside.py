@@ -35,7 +35,7 @@ def aside(
             close_group(state, w, lay.GROUP_MATRIX)
         return done, GOES_ON
     if kind == lay.ASYNC_COPY:
-        return arrive_by_lane(core, functions, state, memory, trace, w, pc, read), GOES_ON
+        return arrive_by_lane(core, functions, state, memory, trace, unit, w, pc, now, read), GOES_ON
     if kind == lay.GROUP_COMMIT or kind == lay.GROUP_WAIT:
         of = row[lay.OFFSET]
         if of == lay.GROUP_BULK and row[lay.FLAGS] & lay.READ_ONLY:

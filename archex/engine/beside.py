@@ -11,7 +11,7 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.ports import take_port
+from archex.engine.ports import go_ahead
 from archex.engine.state import W_PIPE, X_HOLD
 
 _WAVEFRONTS = tab.COUNTER_INDEX["local_memory_wavefronts"]
@@ -62,15 +62,16 @@ def group_reached(state: Any, w: int, kind: int, under_way: int) -> int:
 def product(core: Any, state: Any, memory: Any, unit: int, w: int, pc: int, now: int) -> int:
     """A matrix product that runs beside its wave from `now` on, with an operand in local memory; its completion.
 
-    The unit is held until the product is done and its operands have come through local memory's port, whichever is later.
+    The units of all schedulers read local memory at a time: each is held until all could have read what a product such as this one reads.
     """
     row = core.code[pc]
     end = float(now + row[X_HOLD])
     read = row[lay.BYTES] / (core.local_memory[tab.LOCAL_BANKS] * core.local_memory[tab.LOCAL_BANK_BYTES])
     if read > 0.0:
         memory.counters[_WAVEFRONTS] += int(read + 0.5)
-        owner = core.owners[tab.OWNER_LOCAL, unit]
-        end = max(end, take_port(state, owner, core.unit_int[tab.LOCAL_PORT], float(now), read) + read)
+        together = core.unit_int[tab.SCHEDULERS] * read
+        end = max(end, now + together)
+        go_ahead(state, core.owners[tab.OWNER_LOCAL, unit], read, together / (end - now))
     whole = int(end)
     if whole < end:
         whole += 1

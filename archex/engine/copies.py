@@ -24,10 +24,11 @@ from archex.engine.vector_cache import WAY_DOWN
 
 
 @jit
-def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: Any, w: int, pc: int, read: int) -> int:
-    """The second half of a copy by lane whose data are there at `read`: they are written to local memory; its completion.
+def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, read: int) -> int:
+    """The second half of a copy by lane issued at `now` whose data are there at `read`: they are written to local memory; its completion.
 
-    The writes pass beside the port: neither counted there by hardware, nor slowing products that read all the time.
+    The writes take local memory's port in the gaps of the waves' accesses or in turn with them; hardware does not count them there, and
+    products, which have a way of their own, are not slowed by them.
     """
     row = core.code[pc]
     context = state.waves[w, W_CONTEXT]
@@ -42,6 +43,10 @@ def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: An
         base -= LOCAL_WINDOW
     period, bytes_of = core.launch[L_LOCAL_PERIOD], max(row[lay.BYTES], 1)
     passes = local_passes(functions, memory, core.local_params, period, kind, base, stride, mask, width, bytes_of, 1)
+    taken, rate = float(passes), core.aside[tab.ASIDE_WRITE_BYTES]
+    if rate > 0.0:
+        taken *= core.local_memory[tab.LOCAL_BANKS] * core.local_memory[tab.LOCAL_BANK_BYTES] / rate
+    owe(state, core.owners[tab.OWNER_LOCAL, unit], core.unit_int[tab.LOCAL_PORT], float(now), taken)
     done = read + int(core.aside[tab.ASIDE_SMALL_EXTRA]) + passes - 1
     add_to_group(state, w, lay.GROUP_COPIES, done)
     return done

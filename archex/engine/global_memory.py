@@ -21,6 +21,7 @@ from archex.engine.addresses import (
 )
 from archex.engine.bits import count, lowest
 from archex.engine.bundle import segment
+from archex.engine.ports import LANE_COPY_PORT
 from archex.engine.rings import place_at
 from archex.engine.servers import ACCEPTED, CLOCK, REPEATED
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_CONTEXT, W_RETIRED, W_STORE
@@ -159,7 +160,8 @@ def global_access(
         look_ahead_pool(trace, context, base + 1)
     elif atomic or core.launch[L_STANDARD] == 0:
         expand_affine(memory, base, stride, mask, width)
-    port = core.unit_int[tab.GLOBAL_PORT]
+    past = what == lay.ASYNC_COPY and flags & lay.BYPASS != 0  # neither through the cache's banks nor, when it comes, into registers
+    port = LANE_COPY_PORT if past else core.unit_int[tab.GLOBAL_PORT]
     memory.servers[CLOCK, 0] = float(now)
     start = max(float(now), state.ports[unit, port])
     store = 1 if what == lay.STORE or what == lay.PRIVATE_STORE or atomic else 0
@@ -187,7 +189,9 @@ def global_access(
             for k in range(lines):
                 fills += paths.levels[0, tab.LEVEL_FILL_SECTOR] * count(memory.sectors[k])
         held = max(tags, float(passes))
-        if copied:
+        if past:
+            held = max(tags, core.aside[tab.ASIDE_PAST_INTERVAL])
+        elif copied:
             held = max(held, core.aside[tab.ASIDE_SMALL_INTERVAL])
         state.ports[unit, port] = start + held + fills + stalled
         return int(done), int(start + stalled)

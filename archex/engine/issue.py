@@ -223,6 +223,7 @@ def issue(
         elif kind == lay.MATRIX:
             state.counters[_MATRIX] += 1
             state.counters[_MATRIX_CYCLES] += row[X_HOLD]
+            hold_wave(wave, now + row[lay.OFFSET], tab.STALL_DEPENDENCY)
             if row[lay.FLAGS] & lay.BESIDE:  # its wave waits by group, not for the registers
                 done, _ = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now + late, 0)
                 ready = now

@@ -169,7 +169,7 @@ TRANSLATION_COLUMNS = 6
 
 
 # --- aside: what runs beside the waves, and what compute units of a cluster say to each other; one vector
-ASIDE_SMALL_INTERVAL = 0  # cycles a wave's copy by lane holds the port of the vector cache at least
+ASIDE_SMALL_INTERVAL = 0  # cycles a wave's copy by lane through the vector cache holds its port at least
 ASIDE_SMALL_EXTRA = 1  # latency of such a copy beside a load's
 ASIDE_BULK_INTERVAL = 2  # cycles between two bulk copies of a compute unit
 ASIDE_BULK_EXTRA = 3  # latency of such a copy beside a load's
@@ -182,7 +182,9 @@ ASIDE_CLUSTER_END = 9  # cycles between two ends beside the others, for each clu
 ASIDE_REMOTE_LINE = 10  # cycles of the way to another's local memory for a line (REMOTE_LINE bytes) of an access
 ASIDE_REMOTE_SECTOR = 11  # ... for a sector (REMOTE_SECTOR bytes) of a load or store
 ASIDE_REMOTE_ATOMIC = 12  # ... for a sector of atomics
-ASIDE_COLUMNS = 13
+ASIDE_PAST_INTERVAL = 13  # cycles between two copies by lane past the vector cache
+ASIDE_WRITE_BYTES = 14  # bytes a cycle that copies by lane write to local memory; 0: as its banks
+ASIDE_COLUMNS = 15
 
 # --- owners: the compute unit whose store or port a compute unit uses, one row each
 OWNER_CODE = 0  # instruction cache

@@ -83,7 +83,8 @@ def lower(
     known = facts(function)
     blocks = nodes_of(known, rules, abilities)
     latency = {name: timing.latency for name, timing in timings.items()} | dict(spec.assumed_latency)
-    latency |= {OPERATION + name: 1.0 for name, shape in abilities.shapes.items() if shape.source == "local_memory"}
+    beside = {name: shape for name, shape in abilities.shapes.items() if shape.source == "local_memory"}
+    latency |= {OPERATION + name: max(shape.least, 1.0) for name, shape in beside.items()}  # as long as one holds the next up
     budget = (registers or 255) - spec.reserved_registers
     ordered, peaks, passing = _schedule(known, blocks, latency, budget)
     demand = max(peaks, default=0) + spec.reserved_registers
@@ -91,7 +92,7 @@ def lower(
     if registers and max(peaks, default=0) > budget:
         ordered, spilled = spill(known, ordered, passing, budget)
     if rules.single["product_wait"]:
-        ordered = [behind_products(nodes, rules.single["product_wait"][0].operation) for nodes in ordered]
+        ordered = [behind_products(nodes, rules.single["product_wait"][0].operation, round(spec.product_hold)) for nodes in ordered]
     if rules.single["memory_wait"]:
         ordered = insert_waits(ordered, rules.single["memory_wait"][0].operation)
     code_order = diverge.order(known)

@@ -34,14 +34,19 @@ def insert_waits(blocks: list[list[Node]], name: str) -> list[list[Node]]:
     return [_waits(index, nodes, name, elsewhere) for index, nodes in enumerate(blocks)]
 
 
-def behind_products(nodes: list[Node], name: str) -> list[Node]:
-    """A step before what needs a product's result within `NEAR` instructions; before the block's end if nothing came after it."""
+def behind_products(nodes: list[Node], name: str, hold: int) -> list[Node]:
+    """A step before what needs a product's result within `NEAR` instructions; before the block's end if nothing came after it.
+
+    Hardware does not watch a product's registers: the product itself holds its wave for `hold` cycles, and the step and what follows for
+    the rest.
+    """
     found: list[Node] = []
     last: Node | None = None
     distance = 0
     for node in nodes:
         if last is not None and distance < NEAR and (node.ends or not set(last.writes).isdisjoint(node.reads)):
             found.append(Node(name, [], [], last.source))
+            last.offset = hold
             last = None
         found.append(node)
         distance += 1
@@ -49,6 +54,7 @@ def behind_products(nodes: list[Node], name: str) -> list[Node]:
             last, distance = node, 0
     if last is not None and distance < NEAR and not (found and found[-1].ends):
         found.append(Node(name, [], [], last.source))
+        last.offset = hold
     return found
 
 

@@ -18,7 +18,9 @@ class AsyncCopyUnitSpec:
     """Which copies there are, and what they cost beside the memory path."""
 
     small_widths: list[int] = number("B", "bytes a lane that copies addressed by lane can move; empty: there are none", each="list")
-    small_interval: float = number("cycles", "cycles a wave's copy holds the port to the vector cache at least", default=0, high=1000)
+    small_interval: float = number("cycles", "cycles a wave's copy through the vector cache holds its port at least", default=0, high=1000)
+    past_interval: float = number("cycles", "cycles between two such copies past the vector cache", default=0, high=1000)
+    write_rate: float = number("B/cycle", "bytes a cycle that they write to local memory; 0: as its banks", default=0, high=100000)
     small_extra: float = number("cycles", "latency of such a copy beside that of a load", default=0, high=10000)
     bulk: bool = flag("copies of whole ranges started by one lane", default=False)
     tensor: bool = flag("boxes of tensors of up to five dimensions, by a descriptor", default=False)

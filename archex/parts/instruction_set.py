@@ -56,6 +56,9 @@ class InstructionSetSpec:
     product_wait: str = text(
         "step between a matrix product from registers and what needs its result right behind it or in another block, or empty", default=""
     )
+    product_hold: float = number(
+        "cycles", "cycles that such a product holds its wave, before the step `product_wait` and what comes behind it", default=0, high=64
+    )
     before_copies: str = text("steps before the first copy by lane of a block, and behind a barrier, or empty", default="")
     widened: dict[str, str] = text(
         "types of matrix operands that are turned into another type, where the matrix unit takes that one only", each="map", default={}

@@ -32,13 +32,14 @@ from archex_plugins.routing.mesh import Mesh
 from archex_plugins.routing.ring import Ring
 from archex_plugins.scheduling.cache_conscious import CacheConscious
 from archex_plugins.scheduling.greedy_then_oldest import GreedyThenOldest
+from archex_plugins.scheduling.greedy_then_waiting import GreedyThenWaiting
 from archex_plugins.scheduling.loose_round_robin import LooseRoundRobin
 from archex_plugins.scheduling.oldest_first import OldestFirst
 from archex_plugins.scheduling.two_level import TwoLevel
 from archex_plugins.structure import STRUCTURE
 
 POLICIES: tuple[type[Part], ...] = (
-    CacheConscious, GreedyThenOldest, LooseRoundRobin, OldestFirst, TwoLevel,
+    CacheConscious, GreedyThenOldest, GreedyThenWaiting, LooseRoundRobin, OldestFirst, TwoLevel,
     Fifo, Lru, PseudoLru, Random, Rrip,
     Hashed, Modulo, ByGroup, ByLine, HashedBanks, Swizzled, WordConflicts, HashedChunks, PlainChunks, DepthFirst, InOrder, LeastHeld,
     BankedFile, PortedFile, Hierarchy, Mesh, Ring,

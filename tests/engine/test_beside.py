@@ -96,15 +96,60 @@ def test_copies_by_lane_arrive_a_loads_latency_later() -> None:
     assert counters["stall_memory"] > 500
 
 
-def test_narrow_copies_hold_the_port_as_long_as_wide_ones() -> None:
+@pytest.mark.parametrize(("flags", "interval"), [(0, "small"), (lay.BYPASS, "past")])
+def test_narrow_copies_hold_the_way_as_long_as_wide_ones(flags: int, interval: str) -> None:
     times = {}
     for width in (4, 16):
         commit = op(lay.GROUP_COMMIT, -1, latency=0, offset=lay.GROUP_COPIES, kind_class="other")
-        code = program([*copies(32, width), commit, wait(lay.GROUP_COPIES, 0)], [EXIT])
-        tables = device(aside_small_interval=4.3, unit_queue_entries=64)
+        code = program([*copies(32, width, flags), commit, wait(lay.GROUP_COPIES, 0)], [EXIT])
+        tables = device(**{f"aside_{interval}_interval": 6.0, "unit_queue_entries": 64})
         times[width] = simulate(tables, code, lambda workgroup, wave, w=width: ([(0, 32), (1, 32)], sources(32, w), [])).last_end()
     assert times[4] == pytest.approx(times[16], rel=0.1)
-    assert times[4] > 32 * 4.3
+    assert times[4] > 32 * 6.0
+
+
+def local_loads(number: int) -> tuple[list[list[int]], list[tuple[int, int, int, int]]]:
+    rows = [op(lay.LOCAL_LOAD, MEMORY, 1, 0, 2 + k % 4, record=k, bytes_of=16, kind_class="local_load") for k in range(number)]
+    return rows, [affine(512 * k, 16) for k in range(number)]
+
+
+def test_products_come_first_at_local_memory() -> None:
+    """Measured: loads beside products that read local memory for 48 of 64 cycles get what is left, and products take no longer."""
+    loads, records = local_loads(64)
+    product = beside(128, 13, 3 * 512)
+    code = program([product] * STEPS, loads, [EXIT])
+
+    def make(workgroup: int, wave: int) -> Wave:
+        return ([(0, 32), (2, 32)], [], []) if wave < 4 else ([(1, 32), (2, 32)], records, [])
+
+    both = simulate(device(schedulers=4, unit_queue_entries=4), code, make, waves=8)
+    alone = simulate(device(schedulers=4, unit_queue_entries=4), code, lambda g, wave: ([(1, 32), (2, 32)], records, []), waves=4)
+    assert alone.last_end() == pytest.approx(4 * 64 * 4, rel=0.1)
+    assert both.last_end() == pytest.approx(STEPS * 64, rel=0.15)
+    waited = [found.counters()["stall_memory_queue"] + found.counters()["stall_local_memory"] for found in (both, alone)]
+    assert waited[0] > 1.5 * waited[1]
+
+
+def test_what_copies_write_makes_loads_wait() -> None:
+    """Half a cycle for each that a store of the same bytes takes, at twice the banks' width: four waves fill the port with loads."""
+    loads, records = local_loads(64)
+    times = {}
+    for number in (0, 32):
+        rows = copies(number)
+        placed = [[*row[: lay.RECORD], 64 + row[lay.RECORD], *row[lay.RECORD + 1 :]] for row in rows]
+        code = program([*placed, *loads], [EXIT])
+        tables = device(aside_write_bytes=256, unit_queue_entries=4)
+        every = records + sources(number)
+        engine = simulate(tables, code, lambda workgroup, wave, r=every: ([(0, 32), (1, 32)], r, []), waves=4)
+        times[number] = engine.last_end()
+    assert 0.5 * 4 * 32 * 2 < times[32] - times[0] < 1.5 * 4 * 32 * 2
+
+
+def test_a_product_holds_its_wave_where_its_result_is_wanted_behind_it() -> None:
+    free = simulate(device(), program([matrix(0), op(dst=1)], [EXIT]), once)
+    held = simulate(device(), program([matrix(0, offset=15), op(dst=1)], [EXIT]), once)
+    assert held.last_end() - free.last_end() == 14
+    assert held.counters()["stall_dependency"] - free.counters()["stall_dependency"] == 14
 
 
 def test_a_pipeline_of_copies_waits_for_its_oldest_stage_only() -> None:
