@@ -90,7 +90,7 @@ CLASSES = (
 # cursor:  int64[contexts, CURSOR_COLUMNS]  ring positions, ever-increasing; index = position & (ring - 1); rings are powers of 2
 BLOCK_INDEX = 0
 BLOCK_LANES = 1
-RECORD_KIND = 0  # NO_ACCESS, AFFINE, SCATTERED, BULK, SIGNAL or SIGNALS
+RECORD_KIND = 0  # NO_ACCESS, AFFINE, SCATTERED, BULK, SIGNAL, SIGNALS, or from ROWS on
 RECORD_BASE = 1  # affine: address of lane 0 (even when inactive); scattered: position in the pool
 RECORD_STRIDE = 2  # affine: bytes from a lane to the next
 RECORD_MASK = 3  # active lanes, bit a lane
@@ -104,6 +104,9 @@ SIGNAL = 4  # base: the barrier's address in local memory (CLUSTER_SHIFT); strid
 # AFTER_COPIES the arrivals to wait for from now on
 SIGNALS = 5  # set or arrive where each lane names a barrier of its own: base: position in the pool, whose row holds their addresses
 # (inactive lanes: -1); stride and mask: as in SIGNAL, of each lane
+ROWS = 8  # and above: all lanes are active, in rows of 1 << (kind - ROWS); base: address of lane 0; stride: bytes from a row to the next
+# << ROW_SHIFT, and in the low ROW_SHIFT bits, signed, from a lane to the next of its row
+ROW_SHIFT = 32
 
 # --- addresses in another workgroup's local memory, of the same cluster: (rank + 1) << CLUSTER_SHIFT, plus the offset
 CLUSTER_SHIFT = 24

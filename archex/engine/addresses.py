@@ -32,6 +32,25 @@ def expand_affine(memory: Any, base: int, stride: int, mask: int, width: int) ->
 
 
 @jit
+def expand_rows(memory: Any, kind: int, base: int, stride: int, width: int) -> None:
+    """Addresses lane by lane of lanes in rows (layout's ROWS); all are active."""
+    shift = kind - lay.ROWS
+    step, half = stride >> lay.ROW_SHIFT, 1 << (lay.ROW_SHIFT - 1)
+    along = ((stride & (2 * half - 1)) ^ half) - half
+    for lane in range(width):
+        memory.addresses[lane] = base + (lane & ((1 << shift) - 1)) * along + (lane >> shift) * step
+
+
+@jit
+def expand_regular(memory: Any, kind: int, base: int, stride: int, mask: int, width: int) -> None:
+    """Addresses lane by lane of an affine access, or of lanes in rows."""
+    if kind == lay.AFFINE:
+        expand_affine(memory, base, stride, mask, width)
+    else:
+        expand_rows(memory, kind, base, stride, width)
+
+
+@jit
 def expand_scattered(memory: Any, pool: Any, context: int, position: int, mask: int, width: int, bias: int) -> None:
     """Addresses lane by lane from the pool (less `bias`), -1 where inactive."""
     row = pool[place_at(pool, context, position)]
@@ -122,11 +141,12 @@ def lines_of(
 def memo_row(memory: Any, stride: int, mask: int, bytes_of: int, phase: int, what: int) -> int:
     """The row of `memo` for this pattern; row[0] tells whether it is filled with it."""
     lanes = (mask & 0xFFFFFFFF) * 3 + ((mask >> 32) & 0xFFFFFFFF)
-    row = mix(stride * 977 + lanes + bytes_of * 131 + phase * 31 + what * 7) & (MEMO_ROWS - 1)
+    strides = (stride & 0xFFFFFFFF) + (stride >> 32) * 31
+    row = mix(strides * 977 + lanes + bytes_of * 131 + phase * 31 + what * 7) & (MEMO_ROWS - 1)
     known = memory.memo[row]
-    if known[0] == stride and known[1] == mask and known[2] == bytes_of and known[3] == phase * 8 + what:
+    if known[0] == stride and known[1] == mask and known[2] == bytes_of and known[3] == phase * 256 + what:
         return row
-    known[0], known[1], known[2], known[3], known[4] = stride, mask, bytes_of, phase * 8 + what, -1
+    known[0], known[1], known[2], known[3], known[4] = stride, mask, bytes_of, phase * 256 + what, -1
     return row
 
 
@@ -150,13 +170,13 @@ def local_passes(
     """Passes through local memory, by the device's policy. A pattern moved by a multiple of `period` bytes costs the same."""
     passes = 0
     row, place = -1, -1
-    if kind == lay.AFFINE:
+    if kind != lay.SCATTERED:
         if period > 0:
-            row = memo_row(memory, stride, mask, bytes_of, base % period, 2 + store)
+            row = memo_row(memory, stride, mask, bytes_of, base % period, 2 + store + 4 * kind)
             passes = memory.memo[row, 4]
             if passes > 0:
                 return passes
-        expand_affine(memory, base, stride, mask, width)
+        expand_regular(memory, kind, base, stride, mask, width)
     elif period > 0:
         place = pattern_row(memory, period, width, bytes_of, store)
         if place >= 0 and memory.patterns[place, P_PASSES] > 0:

@@ -5,6 +5,9 @@ In: `Core`, `Paths` and sizes of `prepare`, the number of context slots, the mem
 
 from __future__ import annotations
 
+from collections.abc import Container
+from typing import Any
+
 import numpy as np
 
 from archex.base import layout as lay
@@ -25,6 +28,7 @@ from archex.engine.state import (
     DI_BANKS,
     FAULT,
     FLAG_MASK,
+    GATE_COLUMNS,
     GROUP_COLUMNS,
     I_BASE,
     I_INSTANCES,
@@ -60,7 +64,6 @@ from archex.engine.state import (
     UNIT_COLUMNS,
     USES,
     W_GROUP,
-    W_NEXT,
     WAVE_COLUMNS,
     X_LINE,
     Core,
@@ -69,12 +72,18 @@ from archex.engine.state import (
     State,
 )
 from archex.engine.translation import KNOWN
-from archex.engine.used_again import zeros
+from archex.engine.used_again import lying_together, zeros
 
 
 def ints(*shape: int, value: int = 0) -> np.ndarray:
     """An int64 array filled with one value."""
     return np.full(shape, value, np.int64)
+
+
+def together(fields: Any, apart: Container[str] = ()) -> Any:
+    """A named tuple whose arrays, but for those `apart`, lie in one piece, each from a cache line of the host on: few pages of the host."""
+    moved = [name for name in fields._fields if name not in apart]
+    return fields._replace(**dict(zip(moved, lying_together([getattr(fields, name) for name in moved]), strict=True)))
 
 
 def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, log: int = 0) -> State:
@@ -88,8 +97,9 @@ def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, 
     furthest = BANK_BYTES if by_lane else int(max(core.code[:, lay.OFFSET].max(initial=0), 0))
     constants = furthest // max(int(core.constant[tab.CONSTANT_LINE]), 1) + 2
     beside = core.launch[L_BESIDE] != 0
-    state = State(
+    state = together(State(
         scalars=ints(SCALARS), clocks=np.zeros(CLOCKS), waves=ints(waves, WAVE_COLUMNS), age=ints(waves),
+        ready_from=ints(waves, value=INFINITY), gates=ints(waves, GATE_COLUMNS),
         tokens=ints(waves, sizes["tokens"]),
         schedulers=ints(schedulers, SCHEDULER_COLUMNS), pipes=ints(schedulers * max(len(core.pipes), 1), 2),
         queue=ints(schedulers, max(int(core.unit_int[tab.QUEUE_ENTRIES]), 1)), units=ints(units, UNIT_COLUMNS),
@@ -105,9 +115,8 @@ def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, 
         log=ints(log, LOG_COLUMNS), rings=ints(waves if beside else 1, RINGS, RING_COLUMNS),
         signals=ints(slots if beside else 1, SIGNALS, SIGNAL_COLUMNS), woken=ints(waves + 1, 3), clusters=ints(slots, CLUSTER_COLUMNS),
         offered=ints(units),
-    )  # fmt: skip
+    ))  # fmt: skip
     state.waves[:, W_GROUP] = -1
-    state.waves[:, W_NEXT] = INFINITY
     state.schedulers[:, [S_NOW, S_WAKE]] = INFINITY
     state.schedulers[:, S_FREE] = (1 << slots_of) - 1
     state.schedulers[:, S_LAST] = -1
@@ -127,7 +136,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
     units = len(state.units)
     outstanding = int(paths.levels[1, tab.LEVEL_PENDING_WRITES]) if len(paths.levels) > 1 else 0
     groups = int(paths.unit_group.max()) + 1 if paths.levels_int[1:, I_MERGED].max(initial=-1) >= 0 else 1
-    memory = Memory(
+    memory = together(Memory(
         scalars=state.scalars, counters=state.counters, units=state.units, cells=zeros(sizes["lines"]),
         servers=np.zeros((max(sizes["servers"], 1), SERVER_COLUMNS)), pending=ints(units, PENDING_BUCKETS),
         stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
@@ -137,7 +146,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
         firsts=ints(512), spots=ints(512),
         times=np.zeros(512), weights=ints(512), words=ints(512), addresses=ints(64), scratch=ints(SCRATCH),
         memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1), patterns=ints(PATTERN_ROWS, PATTERN_COLUMNS),
-    )  # fmt: skip
+    ), ("scalars", "counters", "units", "cells"))  # fmt: skip
     warm = previous is not None and previous.cells.shape == memory.cells.shape
     for row in paths.levels_int:
         if previous is not None and warm and row[I_INSTANCES] == 1:  # nothing keeps several alike: a launch begins with them empty

@@ -19,6 +19,8 @@ import numpy as np
 from archex.base.jit import COMPILED
 
 CHECKED = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
+#: Elements of what is read all the time and never written: half the room, and compiled code reads them as words all the same.
+NARROW: Any = np.int32 if COMPILED and not CHECKED else np.int64
 
 if COMPILED:
     import numba
@@ -31,6 +33,7 @@ if COMPILED:
     from archex.base.jit import intrinsic
 
     _WORD = ir.IntType(64)
+    _NARROW = (types.int32,)  # read as words
 
     class GridType(types.Type):
         """Elements in C order: a pointer and the extents."""
@@ -57,7 +60,9 @@ if COMPILED:
             number, kind = len(parts), types.UniTuple(types.int64, len(parts))
         else:
             return None
-        return kind, grid.dtype if number == grid.ndim else GridType(grid.dtype, grid.ndim - number)
+        if number < grid.ndim:
+            return kind, GridType(grid.dtype, grid.ndim - number)
+        return kind, types.int64 if grid.dtype in _NARROW else grid.dtype
 
     @infer_global(operator.getitem)
     class _GetItem(AbstractTemplate):
@@ -89,7 +94,8 @@ if COMPILED:
         kind = sig.args[0]
         pointer, parts = _place(context, builder, kind, arguments[0], sig.args[1], arguments[1])
         if not isinstance(sig.return_type, GridType):
-            return builder.load(pointer)
+            found = builder.load(pointer)
+            return builder.sext(found, _WORD) if kind.dtype in _NARROW else found
         row = cgutils.create_struct_proxy(sig.return_type)(context, builder)
         row.data = pointer
         skipped = kind.ndim - sig.return_type.ndim

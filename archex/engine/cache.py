@@ -14,6 +14,7 @@ from archex.base.jit import jit_bare as jit
 from archex.engine.bits import EIGHT, highest, mix, same
 from archex.engine.bundle import whole
 from archex.engine.policies import SetView
+from archex.engine.standard import victim_oldest
 from archex.engine.state import (
     DIRTY_SHIFT,
     FAULT,
@@ -22,6 +23,7 @@ from archex.engine.state import (
     I_BASE,
     I_FEEDBACK,
     I_HASHED,
+    I_OLDEST,
     I_PARTITIONS,
     I_SERVER,
     I_SETS,
@@ -35,6 +37,7 @@ from archex.engine.state import (
 
 FAULT_SET_INDEX = 2  # positions in policies.ARGUMENTS
 FAULT_PICK_VICTIM = 3
+_oldest = jit(victim_oldest)
 
 
 @jit
@@ -130,6 +133,8 @@ def choose_entry(levels_int: Any, pick_victim: Any, params: Any, cells: Any, set
     empty = find(cells, first, ways, -1)
     if empty >= 0:
         return empty
+    if levels_int[level, I_OLDEST] != 0:
+        return first + _oldest(SetView(first + ways, ways, whole(cells), 0, -1, 0), 0, 0)
     index = (first - levels_int[level, I_BASE]) // levels_int[level, I_STRIDE]
     way = pick_victim[level](SetView(first + ways, ways, whole(cells), index, -1, 0), whole(set_state[level]), whole(params[level]))
     if way < 0 or way >= ways:

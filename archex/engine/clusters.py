@@ -16,13 +16,11 @@ from archex.engine.state import (
     ASIDE,
     G_LIVE,
     G_UNIT,
-    INFINITY,
     L_CLUSTER,
     L_WAVES,
     W_BARRIER,
     W_CLUSTER,
     W_GROUP,
-    W_NEXT,
 )
 
 K_ARRIVED = 0  # waves arrived in the phase under way
@@ -85,7 +83,6 @@ def wait_cluster(core: Any, state: Any, w: int, now: int) -> tuple[int, int]:
     if row[K_PHASES] >= wave[W_CLUSTER]:
         return max(row[K_END], now), tab.STALL_BARRIER
     wave[W_BARRIER] = CLUSTER_WAIT
-    wave[W_NEXT] = INFINITY
     return 0, -1
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.addresses import expand_affine, expand_scattered
+from archex.engine.addresses import expand_regular, expand_scattered
 from archex.engine.fetch import holds
 from archex.engine.global_memory import record_of
 from archex.engine.ports import CONSTANT_PORT
@@ -67,7 +67,7 @@ def constant_extra(core: Any, state: Any, memory: Any, trace: Any, unit: int, w:
     if kind == lay.SCATTERED:
         expand_scattered(memory, trace.pool, state.waves[w, W_CONTEXT], base, mask, width, 0)
     else:
-        expand_affine(memory, base, stride, mask, width)
+        expand_regular(memory, kind, base, stride, mask, width)
     scratch = memory.scratch
     scratch[0] += 1
     words, late = 0, 0

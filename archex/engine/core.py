@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
+from archex.engine.ahead import MANY, ask_ahead
 from archex.engine.dispatch import dispatch, resume_starved
 from archex.engine.issue import turn
 from archex.engine.state import (
@@ -20,6 +21,7 @@ from archex.engine.state import (
     INFINITY,
     L_CLUSTER,
     L_QUANTUM,
+    L_WAVES,
     LIVE,
     NEXT_ROOM,
     NOT_STARTED,
@@ -122,7 +124,10 @@ def run_core(whole: Any) -> int:
             if code != tab.RUNNING:
                 return code
             scalars[DISPATCHED] = end
+        many = scalars[LIVE] * core.launch[L_WAVES] >= MANY
         for unit in range(scalars[CURSOR], units):
+            if many:
+                ask_ahead(core, state, trace, unit, end)
             if state.units[unit, U_NEXT] < end:
                 code = advance_unit(core, paths, functions, calls, state, memory, trace, unit, end)
                 if code != tab.RUNNING:

@@ -15,6 +15,8 @@ from archex.engine.addresses import (
     atomic_weights,
     cache_passes,
     expand_affine,
+    expand_regular,
+    expand_rows,
     expand_scattered,
     lines_of,
     partial_sectors,
@@ -65,8 +67,8 @@ def private_lines(
     """Addresses of private accesses, expanded: frames of a wave's lanes are interleaved by 4-byte words."""
     width = core.launch[L_WIDTH]
     frame = PRIVATE_BASE + w * ((core.launch[L_PRIVATE] + 3) // 4) * 4 * width
-    if kind == lay.AFFINE:
-        expand_affine(memory, base, stride, mask, width)
+    if kind != lay.SCATTERED:
+        expand_regular(memory, kind, base, stride, mask, width)
     else:
         expand_scattered(memory, trace.pool, context, base, mask, width, 0)
     for lane in range(width):
@@ -158,6 +160,9 @@ def global_access(
     elif kind == lay.SCATTERED:
         expand_scattered(memory, trace.pool, context, base, mask, width, 0)
         look_ahead_pool(trace, context, base + 1)
+    elif kind >= lay.ROWS:
+        expand_rows(memory, kind, base, stride, width)
+        kind = lay.SCATTERED
     elif atomic or core.launch[L_STANDARD] == 0:
         expand_affine(memory, base, stride, mask, width)
     past = what == lay.ASYNC_COPY and flags & lay.BYPASS != 0  # neither through the cache's banks nor, when it comes, into registers

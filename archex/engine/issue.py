@@ -1,7 +1,7 @@
 """A scheduler's turn: who could issue, who is picked, what the instruction does.
 
 In: scheduler, cycle. Out: state moved on; a return code. Waves are in order and wait in one of three ways: by themselves until
-`W_NEXT` (waiting), for a pipe, a queue entry or their turn (ready), or for others (neither).
+`ready_from` (waiting), for a pipe, a queue entry or their turn (ready), or for others (neither).
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ from archex.engine.local_memory import cross_lane
 from archex.engine.log import begin_entry, charge_entry, end_entry
 from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
 from archex.engine.stalls import busy_cycles, charge_issue, note_use
+from archex.engine.standard import pick_oldest
 from archex.engine.state import (
     FAULT,
     FAULT_VALUE,
+    GATE_PIPES,
+    GATE_SHIFT,
+    GATE_SLACK,
     INFINITY,
+    L_OLDEST,
     L_WAVE_FEEDBACK,
     L_WAVE_STATE,
     LINES,
@@ -45,7 +50,6 @@ from archex.engine.state import (
     W_HOLD,
     W_HOLD_REASON,
     W_LANES,
-    W_NEXT,
     W_PC,
     W_PIPE,
     W_PIPE_2,
@@ -55,7 +59,6 @@ from archex.engine.state import (
     X_CODE,
     X_HOLD,
     X_MEMORY,
-    X_SLACK,
 )
 from archex.engine.wave import OVER, align, prepare_wave
 from archex.engine.workgroup import arrive, wake_waves
@@ -63,6 +66,7 @@ from archex.engine.workgroup import arrive, wake_waves
 FAULT_PICK_WAVE = 0
 BARRIER_PENDING = 1 << 20  # keeps `begin_wave` from preparing a wave that is about to arrive at a barrier
 _INSTRUCTIONS = tab.COUNTER_INDEX["wave_instructions"]
+_oldest = jit(pick_oldest)
 _LANES = tab.COUNTER_INDEX["lane_instructions"]
 _MATRIX = tab.COUNTER_INDEX["matrix_instructions"]
 _MATRIX_CYCLES = tab.COUNTER_INDEX["matrix_cycles"]
@@ -79,11 +83,11 @@ def wake(core: Any, state: Any, g: int, now: int) -> None:
     while mask != 0:
         slot = lowest(mask)
         mask &= mask - 1
-        wave = state.waves[base + slot]
-        ready = wave[W_NEXT]
+        ready = state.ready_from[base + slot]
         if ready <= now:
             scheduler[S_WAITING] &= ~(1 << slot)
             scheduler[S_READY] |= 1 << slot
+            wave = state.waves[base + slot]
             wave[W_BUSY] = busy_cycles(state.pipes, wave[W_PIPE], ready)
         else:
             next_wake = min(next_wake, ready)
@@ -100,21 +104,20 @@ def eligible_waves(core: Any, state: Any, g: int, now: int) -> tuple[int, int, i
     while mask != 0:
         slot = lowest(mask)
         mask &= mask - 1
-        wave = state.waves[base + slot]
-        row = core.code[wave[W_PC]]
+        gate = state.gates[base + slot]
+        pipes, slack = gate[GATE_PIPES], gate[GATE_SLACK]
         free = 0
-        pipe = wave[W_PIPE]
-        if pipe >= 0:
-            free = state.pipes[pipe, 0] - row[X_SLACK]
-            other = wave[W_PIPE_2]
-            if other >= 0:
-                free = min(free, state.pipes[other, 0] - row[X_SLACK])
-        if row[X_MEMORY] != 0:
+        if pipes >= 0:
+            free = state.pipes[pipes & ((1 << GATE_SHIFT) - 1), 0]
+            other = pipes >> GATE_SHIFT
+            if other > 0:
+                free = min(free, state.pipes[other - 1, 0])
+            free -= slack >> 1
+        if slack & 1:
             free = max(free, queue_free)
         if free <= now:
             eligible |= 1 << slot
-            if row[X_MEMORY] != 0:
-                memory |= 1 << slot
+            memory |= (slack & 1) << slot
         else:
             retry = min(retry, free)
     return eligible, memory, retry
@@ -278,7 +281,10 @@ def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: 
             break
         words = core.launch[L_WAVE_STATE]
         view = WaveView(eligible, whole(state.age), base, scheduler[S_LAST], now, slots, at_memory)
-        slot = functions.pick_wave(view, segment(state.wave_state, g * words, words), whole(core.wave_params))
+        if core.launch[L_OLDEST] != 0:
+            slot = _oldest(view, state.wave_state, core.wave_params)
+        else:
+            slot = functions.pick_wave(view, segment(state.wave_state, g * words, words), whole(core.wave_params))
         if slot == -1:
             retry = now + period
             break

@@ -10,7 +10,7 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.addresses import expand_affine, expand_scattered, local_passes, local_weight
+from archex.engine.addresses import expand_regular, expand_scattered, local_passes, local_weight
 from archex.engine.bits import count
 from archex.engine.clusters import reach_out, way_out
 from archex.engine.global_memory import LOCAL_WINDOW
@@ -54,13 +54,13 @@ def local_access(
         base -= LOCAL_WINDOW
     other, way = -1, 0.0
     if core.launch[L_CLUSTER] > 1:
-        if kind == lay.AFFINE:
-            expand_affine(memory, base, stride, mask, width)
+        if kind != lay.SCATTERED:
+            expand_regular(memory, kind, base, stride, mask, width)
         other, way = way_out(core, memory, state.waves[w, W_GROUP], width, atomic)
     banks, bank_bytes = int(local[tab.LOCAL_BANKS]), int(local[tab.LOCAL_BANK_BYTES])
     if atomic:
-        if kind == lay.AFFINE:
-            expand_affine(memory, base, stride, mask, width)
+        if kind != lay.SCATTERED:
+            expand_regular(memory, kind, base, stride, mask, width)
         if flags & lay.COUNTING and local[tab.LOCAL_COUNTING] > 0.0:
             weight = local_passes(
                 functions, memory, core.local_params, core.launch[L_LOCAL_PERIOD], kind, base, stride, mask, width, bytes_of, 0

@@ -206,10 +206,15 @@ class Policies(NamedTuple):
     local_period: int = 0  # bytes by which a pattern in local memory may be moved and still takes as many passes; 0: none
 
 
+def as_written(function: Any) -> Any:
+    """A policy as it was written."""
+    return getattr(function, "py_func", function)
+
+
 def name_of(function: Any) -> str:
     """A policy as messages name it: module and function."""
-    plain = getattr(function, "py_func", function)
-    return f"{getattr(plain, '__module__', '?')}.{getattr(plain, '__qualname__', plain)}"
+    written = as_written(function)
+    return f"{getattr(written, '__module__', '?')}.{getattr(written, '__qualname__', written)}"
 
 
 def functions_of(policies: Policies, kind: str) -> tuple[Any, ...]:

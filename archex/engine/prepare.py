@@ -11,7 +11,9 @@ import numpy as np
 
 from archex.base import layout as lay
 from archex.engine import tables as tab
-from archex.engine.policies import RESULTS, Policies, PolicyError, name_of
+from archex.engine.bundle import NARROW
+from archex.engine.policies import RESULTS, Policies, PolicyError, as_written, name_of
+from archex.engine.standard import pick_oldest, victim_oldest
 from archex.engine.state import (
     DECODED_COLUMNS,
     DI_ACCESS,
@@ -38,6 +40,7 @@ from archex.engine.state import (
     I_INSTANCES,
     I_LINE,
     I_MERGED,
+    I_OLDEST,
     I_PARTITIONS,
     I_PORT_READ,
     I_PORT_WRITE,
@@ -57,6 +60,7 @@ from archex.engine.state import (
     L_BESIDE,
     L_CLUSTER,
     L_LOCAL_PERIOD,
+    L_OLDEST,
     L_PER_UNIT,
     L_PIPES,
     L_PRIVATE,
@@ -79,11 +83,13 @@ from archex.engine.state import (
     X_LINE_START,
     X_MEMORY,
     X_QUEUED,
+    X_SHARED,
     X_SLACK,
     X_SOURCES,
     Core,
     Paths,
 )
+from archex.engine.used_again import lying_together
 
 #: Most cycles that a register file may say it needs for one instruction.
 MOST_READ_CYCLES = 64
@@ -121,6 +127,9 @@ def decode(tables: tab.DeviceTables, policies: Policies, program: tab.ProgramTab
     code[:, X_HOLD] = np.maximum(interval, np.where(interval > 0, -(-reads // max(policies.collectors, 1)), 0))
     code[:, lay.LATENCY] += reads - 1
     code[:, X_SLACK] = np.where(has_pipe, rows[:, tab.PIPE_QUEUE], 0).astype(np.int64) * code[:, X_HOLD]
+    for column, bit in ((lay.PIPE, 1), (lay.PIPE_ALTERNATIVE, 2)):
+        scope = tables.pipes[np.maximum(code[:, column], 0), tab.PIPE_SCOPE]
+        code[:, X_SHARED] |= np.where((code[:, column] >= 0) & (scope > 0), bit, 0)
     return code
 
 
@@ -184,6 +193,7 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
         out[I_WHOLE] = (1 << (line // sector)) - 1
         out[I_FETCH] = max(int(row[tab.LEVEL_FETCH_SECTORS]), 1)
         out[I_INDEX_POLICY] = 1
+        out[I_OLDEST] = as_written(policies.pick_victim[level]) is victim_oldest
         out[I_FEEDBACK] = policies.victim_feedback[level]
         out[I_ROUTED] = row[tab.LEVEL_ROUTED] > 0
         out[I_REPEATED] = level == 0 and not policies.coalesce_standard
@@ -239,6 +249,7 @@ def prepare(
     if (owners != alone).any():  # compute units take turns at what they share, so they advance together
         launch[L_QUANTUM] = 1
     launch[L_STANDARD], launch[L_WAVE_FEEDBACK] = policies.coalesce_standard, policies.wave_feedback
+    launch[L_OLDEST] = as_written(policies.pick_wave) is pick_oldest
     launch[L_WAVE_STATE], launch[L_LOCAL_PERIOD] = policies.wave_state, policies.local_period
     launch[L_WIDTH] = int(tables.device[tab.WAVE_WIDTH])
 
@@ -249,7 +260,8 @@ def prepare(
         return np.ascontiguousarray(array, np.int64)
 
     core = Core(
-        code=decode(tables, policies, program), block_start=ints(program.block_start), block_records=ints(program.block_records),
+        code=lying_together([decode(tables, policies, program).astype(NARROW)])[0],
+        block_start=ints(program.block_start), block_records=ints(program.block_records),
         device=floats(tables.device), unit=floats(tables.unit), unit_int=ints(tables.unit), pipes=floats(tables.pipes),
         local_memory=floats(tables.local_memory), line_params=floats(policies.line_params),
         local_params=floats(policies.local_params), constant=floats(tables.constant),

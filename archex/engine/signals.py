@@ -11,7 +11,7 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.state import ASIDE, G_SIGNALS, INFINITY, L_CLUSTER, L_WAVES, W_BARRIER, W_GROUP, W_NEEDED, W_NEXT, WOKEN
+from archex.engine.state import ASIDE, G_SIGNALS, L_CLUSTER, L_WAVES, W_BARRIER, W_GROUP, W_NEEDED, WOKEN
 
 SIGNALS = 128  # barriers of a workgroup; a further one takes the place of the last
 A_ADDRESS = 0
@@ -107,5 +107,4 @@ def wait_signal(state: Any, w: int, address: int, phases: int, now: int) -> tupl
         return end // 2, tab.STALL_MEMORY if end & 1 else tab.STALL_BARRIER
     wave[W_BARRIER] = ASIDE + place
     wave[W_NEEDED] = phases
-    wave[W_NEXT] = INFINITY
     return 0, -1

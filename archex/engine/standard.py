@@ -52,12 +52,12 @@ def index_modulo(line: int, sets: int, params: Any) -> int:
 
 def victim_oldest(view: Any, state: Any, params: Any) -> int:
     """The way used longest ago."""
-    best = 0
     oldest = view.last_use[view.first]
     for way in range(1, view.ways):
-        used = view.last_use[view.first + way]
-        if used < oldest:
-            best, oldest = way, used
+        oldest = min(oldest, view.last_use[view.first + way])
+    best = 0
+    while view.last_use[view.first + best] != oldest:
+        best += 1
     return best
 
 

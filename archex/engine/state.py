@@ -32,41 +32,47 @@ X_MEMORY = X_LINE + 6  # 1: takes an entry of the memory queue
 X_SLACK = X_LINE + 7  # cycles of backlog its pipe accepts
 X_HOLD = X_LINE + 8  # cycles the pipe is held: the interval, or more where operands need more read cycles
 X_FULL = X_LINE + 9  # stall reason while others hold its pipe
-DECODED_COLUMNS = X_LINE + 10
+X_SHARED = X_LINE + 10  # 1: its pipe is the compute unit's, not the scheduler's; 2: the second pipe is
+DECODED_COLUMNS = 32  # a row fills cache lines of the host, see `bundle.NARROW`
 
-# --- waves[w]: one row a wave slot
-W_NEXT = 0  # earliest cycle its next instruction may issue by itself; INFINITY: waits for others
-W_PC = 1
-W_END = 2  # row behind the current block
-W_PREVIOUS = 3  # cycle of the last issue, or of the start
-W_HOLD = 4  # not before, for the reason W_HOLD_REASON
-W_HOLD_REASON = 5
-W_FETCH = 6  # instruction there
-W_TOKEN = 7  # latest operand, packed
-W_BUSY = 8  # busy cycles of its pipe when it became ready
-W_PIPE = 9  # row of `pipes`, -1 none
-W_PIPE_2 = 10
-W_CONTEXT = 11
-W_GROUP = 12  # context slot of its workgroup, -1 free
-W_BLOCK = 13
-W_LANES = 14
-W_STORE = 15  # cycle its last store left the unit's port
-W_RETIRED = 16  # completion of its last store or reduction
-W_CLUSTER = 17  # phases of its cluster's barrier that must have ended for it to pass
-W_LINE = 18  # instruction line it read last
+# --- waves[w]: one row a wave slot; what each issue needs comes first, so that it lies in few cache lines of the host
+W_PC = 0
+W_END = 1  # row behind the current block
+W_PREVIOUS = 2  # cycle of the last issue, or of the start
+W_HOLD = 3  # not before, for the reason W_HOLD_REASON
+W_HOLD_REASON = 4
+W_FETCH = 5  # instruction there
+W_TOKEN = 6  # latest operand, packed
+W_BUSY = 7  # busy cycles of its pipe when it became ready
+W_PIPE = 8  # row of `pipes`, -1 none
+W_PIPE_2 = 9
+W_LINE = 10  # instruction line it read last
+W_BARRIER = 11  # barrier it waits at, -1 none; from ASIDE on: what it waits for there (see `signals`, `clusters`)
+W_LANES = 12
+W_CONTEXT = 13
+W_GROUP = 14  # context slot of its workgroup, -1 free
+W_BLOCK = 15
+W_STORE = 16  # cycle its last store left the unit's port
+W_RETIRED = 17  # completion of its last store or reduction
+W_CLUSTER = 18  # phases of its cluster's barrier that must have ended for it to pass
 W_BORN = 19  # cycle its workgroup started
-W_BARRIER = 20  # barrier it waits at, -1 none; from ASIDE on: what it waits for there (see `signals`, `clusters`)
-W_DRY = 21  # 1: its trace ran dry, the next block is not known yet
-W_NEEDED = 22  # phases that must have ended of what it waits for
-W_OWN = 23  # its last use of a pipe, packed by `stalls.note_use`
+W_DRY = 20  # 1: its trace ran dry, the next block is not known yet
+W_NEEDED = 21  # phases that must have ended of what it waits for
+W_OWN = 22  # its last use of a pipe, packed by `stalls.note_use`
 WAVE_COLUMNS = 24
 ASIDE = 1 << 21
+
+# --- gates[w]: what a scheduler asks of its ready waves at every turn
+GATE_PIPES = 0  # row of `pipes`, and that of the second pipe plus 1 << GATE_SHIFT; -1 none
+GATE_SLACK = 1  # cycles of backlog the pipe accepts, times 2, plus 1 at a memory instruction
+GATE_COLUMNS = 2
+GATE_SHIFT = 32
 
 # --- schedulers[g]
 S_NOW = 0  # cycle of its next look
 S_READY = 1  # bit a slot
 S_WAITING = 2
-S_WAKE = 3  # earliest W_NEXT among waiting
+S_WAKE = 3  # earliest `ready_from` among waiting
 S_FREE = 4  # free slots
 S_LAST = 5  # slot that issued last, -1
 S_QUEUE = 6  # position in its ring of memory-queue entries
@@ -75,7 +81,7 @@ S_BRANCH = 8  # cycle of its last taken branch
 S_LEFT = 9  # instructions left of a turn that a dry trace has interrupted
 S_LIVE = 10  # waves that have not ended
 S_SINCE = 11  # since when it has had some, or until when it had
-SCHEDULER_COLUMNS = 12
+SCHEDULER_COLUMNS = 16
 
 # --- units[u]
 U_NEXT = 0  # earliest S_NOW
@@ -193,13 +199,14 @@ I_STRIDE = 22  # words from a set to the next
 I_REPEATED = 23  # vector cache: 1: an access may name a line more than once
 I_ROUTED = 24
 I_MERGED = 25  # servers of what a group delivers, reads that were merged included; -1: they are not merged
-INT_COLUMNS = 26
+I_OLDEST = 26  # 1: `pick_victim` is the engine's own rule, which is compiled in
+INT_COLUMNS = 27
 
 
 class Core(NamedTuple):
     """What the inner loops read."""
 
-    code: np.ndarray  # int64[n, DECODED_COLUMNS]
+    code: np.ndarray  # NARROW[n, DECODED_COLUMNS]
     block_start: np.ndarray  # int64
     block_records: np.ndarray  # int64
     device: np.ndarray
@@ -266,6 +273,7 @@ L_WAVE_STATE = 11
 L_LOCAL_PERIOD = 12  # see `Policies.local_period`
 L_BESIDE = 13  # 1: its program starts something beside its waves
 L_CLUSTER = 14  # workgroups of a cluster
+L_OLDEST = 15  # 1: `pick_wave` is the engine's own rule, which is compiled in
 LAUNCH_COLUMNS = 16
 
 
@@ -275,6 +283,8 @@ class State(NamedTuple):
     scalars: np.ndarray
     clocks: np.ndarray
     waves: np.ndarray
+    ready_from: np.ndarray  # int64[waves]: earliest cycle its next instruction may issue by itself
+    gates: np.ndarray
     age: np.ndarray
     tokens: np.ndarray
     schedulers: np.ndarray

@@ -6,6 +6,7 @@ In: a number of words. Out: zeros that start on a cache line of the host.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -31,6 +32,18 @@ def zeros(words: int) -> np.ndarray:
         found = _part(room, words)
     _rooms.append((room, weakref.ref(found)))
     del _rooms[:-KEPT]  # what somebody holds for long is left to them
+    return found
+
+
+def lying_together(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Copies of arrays, one behind another in memory of their own, each from a cache line of the host on."""
+    places = np.cumsum([0, *(-(-array.nbytes // (8 * HOST_LINE)) * HOST_LINE for array in arrays)])
+    room = _part(np.zeros(places[-1] + HOST_LINE, np.int64), int(places[-1]))
+    found = []
+    for array, place in zip(arrays, places, strict=False):
+        copy = room[place:].view(array.dtype)[: array.size].reshape(array.shape)
+        copy[:] = array
+        found.append(copy)
     return found
 
 

@@ -116,6 +116,8 @@ def look_up(paths: Any, functions: Any, links: Any, memory: Any, unit: int, line
                 continue
             memory.sectors[k] = missing
         else:
+            if memory.spots[k] < 0:
+                ask_below(paths, functions, memory, unit, k)
             entry = make_room(paths, functions, links.write_line, memory, unit, 0, first, line, now)
         memory.places[k] = entry
         misses += 1
@@ -126,28 +128,35 @@ def look_up(paths: Any, functions: Any, links: Any, memory: Any, unit: int, line
 def look_ahead(paths: Any, functions: Any, memory: Any, unit: int, lines: int) -> None:
     """Find where each line of an access lives, and ask the host for those sets all at once: it waits for them in parallel."""
     levels_int = paths.levels_int
-    second = levels_int[0, I_LINE] == levels_int[1, I_LINE]
-    near = paths.unit_partition[unit] if levels_int[1, I_PARTITIONS] > 1 else 0
-    own, below = paths.level_instance[0, unit], paths.level_instance[1, unit]
+    own = paths.level_instance[0, unit]
     many = lines > 2
-    merged = many and levels_int[1, I_MERGED] >= 0
     for k in range(lines):
         line = memory.lines[k]
         spot = spot_of(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, line)
         memory.firsts[k], _ = set_at(levels_int, 0, own, 0, spot)
         memory.spots[k] = -1
-        if merged:
-            prefetch(memory.merges, merge_place(paths, unit, line) * MERGE_COLUMNS)
+        ask(levels_int, memory.cells, 0, memory.firsts[k])
         if many:
-            ask(levels_int, memory.cells, 0, memory.firsts[k])
-            if second:
-                spot = spot_of(levels_int, paths.index_params, functions.set_index, memory.scalars, 1, line)
-                memory.spots[k] = spot
-                first, _ = set_at(levels_int, 1, below, home_of(spot), spot)
-                ask(levels_int, memory.cells, 1, first)
-                if home_of(spot) != near:
-                    first, _ = set_at(levels_int, 1, below, near, spot)
-                    ask(levels_int, memory.cells, 1, first)
+            ask_below(paths, functions, memory, unit, k)
+
+
+@jit
+def ask_below(paths: Any, functions: Any, memory: Any, unit: int, k: int) -> None:
+    """Ask the host for the sets of the second level where line k of an access may be."""
+    levels_int = paths.levels_int
+    if levels_int[0, I_LINE] != levels_int[1, I_LINE]:
+        return
+    below = paths.level_instance[1, unit]
+    line = memory.lines[k]
+    if levels_int[1, I_MERGED] >= 0:
+        prefetch(memory.merges, merge_place(paths, unit, line) * MERGE_COLUMNS)
+    spot = spot_of(levels_int, paths.index_params, functions.set_index, memory.scalars, 1, line)
+    memory.spots[k] = spot
+    first, _ = set_at(levels_int, 1, below, home_of(spot), spot)
+    ask(levels_int, memory.cells, 1, first)
+    if levels_int[1, I_PARTITIONS] > 1 and home_of(spot) != paths.unit_partition[unit]:
+        first, _ = set_at(levels_int, 1, below, paths.unit_partition[unit], spot)
+        ask(levels_int, memory.cells, 1, first)
 
 
 @jit
@@ -230,7 +239,6 @@ def store_lines(
     """
     levels_int, levels = paths.levels_int, paths.levels
     ways = levels_int[0, I_WAYS]
-    instance = paths.level_instance[0, unit]
     limit = int(levels[1, tab.LEVEL_PENDING_WRITES]) if levels.shape[0] > 1 else 0
     transit = WAY_DOWN * (levels[1, tab.LEVEL_LATENCY] if levels.shape[0] > 1 else paths.dram[tab.DRAM_LATENCY])
     each = levels[0, tab.LEVEL_STORE_LINE_CYCLES]
@@ -238,11 +246,13 @@ def store_lines(
     keep = levels[0, tab.LEVEL_HIT_UPDATE] > 0.0
     stay = private != 0 and levels[0, tab.LEVEL_PRIVATE_BACK] > 0.0
     stalled, latest = 0.0, start
+    look_ahead(paths, functions, memory, unit, lines)
     for k in range(lines):
         line, mask = memory.lines[k], memory.sectors[k]
         now = start + k * each + stalled
-        spot = spot_of(levels_int, paths.index_params, functions.set_index, memory.scalars, 0, line)
-        first, _ = set_at(levels_int, 0, instance, 0, spot)
+        first = memory.firsts[k]
+        if memory.spots[k] < 0:
+            ask_below(paths, functions, memory, unit, k)
         entry = find(memory.cells, first, ways, line)
         written = count(mask)
         memory.counters[_WRITTEN] += written

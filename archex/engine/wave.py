@@ -1,6 +1,6 @@
 """One wave: the block it runs, what its next instruction waits for, its end.
 
-In: the trace rings and the code. Out: `W_NEXT`, the earliest cycle at which the wave can issue by itself.
+In: the trace rings and the code. Out: `ready_from`, the earliest cycle at which the wave can issue by itself.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from archex.engine.bits import prefetch
 from archex.engine.fetch import fetch_line
 from archex.engine.rings import place_at, place_of
 from archex.engine.state import (
+    GATE_PIPES,
+    GATE_SHIFT,
+    GATE_SLACK,
     HOST_LINE,
     L_PIPES,
     S_BRANCH,
@@ -32,7 +35,6 @@ from archex.engine.state import (
     W_HOLD_REASON,
     W_LANES,
     W_LINE,
-    W_NEXT,
     W_PC,
     W_PIPE,
     W_PIPE_2,
@@ -40,7 +42,10 @@ from archex.engine.state import (
     W_TOKEN,
     X_GUARD,
     X_LINE,
+    X_MEMORY,
     X_QUEUED,
+    X_SHARED,
+    X_SLACK,
     X_SOURCES,
 )
 
@@ -162,12 +167,11 @@ def operands_ready(core: Any, tokens: Any, pc: int) -> int:
 
 
 @jit
-def pipe_row(core: Any, g: int, pipe: int) -> int:
-    """Row of `state.pipes` for a pipe as scheduler `g` sees it."""
+def pipe_row(core: Any, unit: int, g: int, pipe: int, shared: int) -> int:
+    """Row of `state.pipes` for a pipe, scheduler `g`'s own or the unit's."""
     if pipe < 0:
         return -1
-    schedulers = core.unit_int[tab.SCHEDULERS]
-    owner = g - g % schedulers if core.pipes[pipe, tab.PIPE_SCOPE] > 0.0 else g
+    owner = unit * core.unit_int[tab.SCHEDULERS] if shared != 0 else g
     return owner * core.launch[L_PIPES] + pipe
 
 
@@ -192,10 +196,15 @@ def prepare_wave(core: Any, state: Any, unit: int, g: int, w: int) -> None:
         wave[W_FETCH] = fetch_line(core, state, unit, g, row[X_LINE], max(start, wave[W_HOLD]))
     latest = operands_ready(core, state.tokens[w], pc)
     wave[W_TOKEN] = latest
-    wave[W_PIPE] = pipe_row(core, g, row[lay.PIPE])
-    wave[W_PIPE_2] = pipe_row(core, g, row[lay.PIPE_ALTERNATIVE])
+    pipe = pipe_row(core, unit, g, row[lay.PIPE], row[X_SHARED] & 1)
+    other = pipe_row(core, unit, g, row[lay.PIPE_ALTERNATIVE], row[X_SHARED] & 2)
+    wave[W_PIPE] = pipe
+    wave[W_PIPE_2] = other
     ready = max(start, wave[W_HOLD], wave[W_FETCH], latest >> TOKEN_SHIFT)
-    wave[W_NEXT] = ready
+    state.ready_from[w] = ready
+    gate = state.gates[w]
+    gate[GATE_PIPES] = pipe + ((other + 1) << GATE_SHIFT) if pipe >= 0 else -1
+    gate[GATE_SLACK] = 2 * row[X_SLACK] + row[X_MEMORY]
     scheduler = state.schedulers[g]
     scheduler[S_WAITING] |= 1 << (w - g * core.unit_int[tab.SLOTS])
     scheduler[S_WAKE] = min(scheduler[S_WAKE], ready)

@@ -47,7 +47,6 @@ from archex.engine.state import (
     W_GROUP,
     W_HOLD,
     W_HOLD_REASON,
-    W_NEXT,
     W_PREVIOUS,
     W_RETIRED,
     W_STORE,
@@ -118,7 +117,6 @@ def arrive(core: Any, state: Any, w: int, pc: int, now: int) -> None:
     barrier = core.code[pc, lay.OFFSET] & (BARRIERS - 1)
     lanes = core.code[pc, lay.BYTES]
     wave[W_BARRIER] = barrier
-    wave[W_NEXT] = INFINITY
     state.counters[_BARRIERS] += 1
     clock = state.barrier_clock[state.groups[group, G_UNIT]]
     clock[0] = max(clock[0], float(now)) + core.unit[tab.BARRIER_WAVE]
@@ -214,7 +212,7 @@ def end_wave(core: Any, state: Any, w: int) -> None:
     state.counters[_RESIDENT] += end - wave[W_BORN]
     wave[W_PREVIOUS] = INFINITY
     state.counters[_WAVES] += 1
-    wave[W_NEXT], wave[W_BARRIER] = INFINITY, -1
+    wave[W_BARRIER] = -1
     slots = core.unit_int[tab.SLOTS]
     g = w // slots
     if state.schedulers[g, S_LAST] == w - g * slots:

@@ -10,7 +10,7 @@ from archex.base import layout as lay
 from archex.engine.patterns import P_PASSES
 from archex.engine.run import Engine
 from archex.testing.devices import installed
-from tests.engine.synthetic import MEMORY, Wave, affine, device, op, policies, program, simulate
+from tests.engine.synthetic import FULL, MEMORY, Wave, affine, device, op, policies, program, simulate
 
 EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
 BUFFER = 1 << 30
@@ -76,6 +76,25 @@ def test_a_pattern_seen_before_takes_as_many_passes() -> None:
     assert remembered.cycles() == asked.cycles()
     assert (remembered.memory.patterns[:, P_PASSES] > 0).sum() > 8
     assert not asked.memory.patterns.any()
+
+
+@pytest.mark.parametrize("kind", [lay.LOAD, lay.STORE, lay.ATOMIC, lay.LOCAL_LOAD, lay.LOCAL_STORE, lay.LOCAL_ATOMIC])
+def test_lanes_in_rows_cost_what_their_addresses_one_by_one_do(kind: int) -> None:
+    start = BUFFER if kind in (lay.LOAD, lay.STORE, lay.ATOMIC) else 4096
+    shapes = [
+        (bits, along, step, start + 12 * k) for k in range(2) for bits in (2, 3, 4) for along in (0, 4, -8) for step in (64, 132, -256)
+    ]
+    lanes = np.arange(32)
+    pool = [(base + (lanes & ((1 << bits) - 1)) * along + (lanes >> bits) * step).tolist() for bits, along, step, base in shapes]
+    rows = [(lay.ROWS + bits, base, (step << lay.ROW_SHIFT) | (along & 0xFFFF_FFFF), FULL) for bits, along, step, base in shapes]
+    code = program([op(kind, MEMORY, 1, 0, -1, (), k, 4) for k in range(len(shapes))], [EXIT])
+    tables = device()
+    found = []
+    for records, rest in ((rows, []), ([(lay.SCATTERED, 0, 0, FULL)] * len(shapes), pool)):
+        blocks = [(0, 32), (0, 32), (1, 32)]
+        found.append(simulate(tables, code, lambda *_, r=records, p=rest, b=blocks: (list(b), 2 * r, 2 * list(map(list, p)))))
+    assert found[0].counters() == found[1].counters()
+    assert found[0].cycles() == found[1].cycles()
 
 
 def test_passes_of_a_swizzle_depend_on_the_row() -> None:

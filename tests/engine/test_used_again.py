@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from archex.engine import used_again
 from archex.engine.state import HOST_LINE
-from archex.engine.used_again import KEPT, zeros
+from archex.engine.used_again import KEPT, lying_together, zeros
 
 
 @pytest.fixture(autouse=True)
@@ -52,3 +53,15 @@ def test_what_is_held_for_long_keeps_nothing_from_being_used_again() -> None:
     del array
     assert zeros(10_000).ctypes.data == place
     assert all(len(one) == 10_000 for one in held)
+
+
+def test_arrays_lie_together_as_they_were() -> None:
+    arrays = [np.arange(7), np.full((3, 5), 0.5), np.zeros((0, 4), np.int64), np.arange(21, dtype=np.int32).reshape(7, 3)]
+    found = lying_together(arrays)
+    for array, copy in zip(arrays, found, strict=True):
+        assert copy.dtype == array.dtype
+        assert np.array_equal(copy, array)
+        assert copy.flags.c_contiguous
+        assert copy.ctypes.data % (8 * HOST_LINE) == 0
+    found[0][:] = 9
+    assert (found[1] == 0.5).all()

@@ -87,6 +87,9 @@ def addresses(record: Any, width: int) -> list[int]:
     if kind == layout.NO_ACCESS:
         return []
     active = [lane for lane in range(width) if mask >> lane & 1]
+    if kind >= layout.ROWS:
+        row, along = 1 << (kind - layout.ROWS), ((stride & 0xFFFF_FFFF) ^ (1 << 31)) - (1 << 31)
+        return [base + lane % row * along + lane // row * (stride >> layout.ROW_SHIFT) for lane in active]
     return [pool[lane] if kind == layout.SCATTERED else base + stride * lane for lane in active]
 
 
@@ -122,6 +125,21 @@ def test_scattered_records_hold_every_address_and_no_access_holds_none() -> None
     assert first[3] == (1 << 20) - 1
     assert first[4] == tuple(FIRST_ADDRESS + 4 * (i * i & 63) if i < 20 else -1 for i in range(32))
     assert second == (layout.NO_ACCESS, 0, 0, 0, ())
+
+
+def test_lanes_in_rows_are_told_by_two_strides() -> None:
+    """As tiles and two-dimensional workgroups have them; rows of fewer than four lanes, and lanes missing, are scattered."""
+    for row, along, step in ((16, 4, 256), (8, 0, 64), (4, -4, 128), (16, 8, -256), (16, 4, 68)):
+        body = f"""ld.param.u64 rd0, [o]; mov.u32 r0, %tid.x; and.b32 r1, r0, {row - 1}; shr.u32 r2, r0, {row.bit_length() - 1};
+          mul.lo.s32 r1, r1, {along}; mad.lo.s32 r1, r2, {step}, r1; add.s32 r1, r1, 2048; cvt.s64.s32 rd1, r1; add.s64 rd1, rd1, rd0;
+          setp.ne.u32 p0, r0, 5; st.global.u32 [rd1], r0; @p0 st.global.u32 [rd1], r0; ret;"""
+        (_, _, (first, second)) = one(body)[0]
+        stride = (step << layout.ROW_SHIFT) | (along & 0xFFFF_FFFF)
+        assert first == (layout.ROWS + row.bit_length() - 1, FIRST_ADDRESS + 2048, stride, 2**32 - 1, ())
+        expected = [FIRST_ADDRESS + 2048 + lane % row * along + lane // row * step for lane in range(32)]
+        assert addresses(first, 32) == expected
+        assert second[0] == layout.SCATTERED
+        assert addresses(second, 32) == expected[:5] + expected[6:]
 
 
 def test_local_and_private_addresses_are_offsets_and_generic_ones_carry_their_window() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from archex.base.jit import outlined
-from archex.base.layout import AFFINE, SCATTERED
+from archex.base.jit import jit, outlined
+from archex.base.layout import AFFINE, ROW_SHIFT, ROWS, SCATTERED
 from archex.programs.interpreter import table as n
 from archex.programs.interpreter.clusters import outside
 from archex.programs.interpreter.memory import END, find
@@ -35,6 +35,28 @@ from archex.programs.values import HIGHEST, LOW32, leading_zeros
 
 _WITHIN = 2**40 - 1  # an address without its window
 _LOCAL_TAG, _PRIVATE_TAG = LOCAL_WINDOW >> 40, PRIVATE_WINDOW >> 40
+
+
+@jit
+def observe_rows(r: Any, out: Any, width: Any, look: Any) -> Any:
+    """Lanes in rows of four or more, as tiles and two-dimensional workgroups have them: two strides say it all. Else nothing changes."""
+    stride = r[out + 1] - r[out]
+    row = np.int64(1)
+    while row < width and r[out + row] - r[out + row - 1] == stride:
+        row += 1
+    if row < 4 or row >= width or row & (row - 1):
+        return
+    step = r[out + row] - r[out]
+    half = np.int64(1) << (ROW_SHIFT - 1)
+    if stride < -half or stride >= half or step < -half or step >= half:
+        return
+    bad = np.int64(0)
+    shift = np.int64(63 - leading_zeros(row))
+    for i in range(width):
+        lane = np.int64(i)
+        bad |= r[out + i] - (r[out] + (lane & (row - 1)) * stride + (lane >> shift) * step)
+    if bad == 0:
+        look[KIND], look[FIRST], look[STRIDE] = ROWS + shift, r[out], (step << ROW_SHIFT) | (stride & LOW32)
 
 
 @outlined("v:piiiiiip")
@@ -76,6 +98,8 @@ def observe(r: Any, a: Any, out: Any, offset: Any, keep: Any, act: Any, width: A
         high = max(high, (address & chosen) | (-HIGHEST & ~chosen))
         bits |= address & chosen
     look[KIND], look[STRIDE], look[LOWEST_ADDRESS], look[HIGHEST_ADDRESS], look[BITS] = SCATTERED, 0, low, high, bits
+    if low >= 0 and act == ((np.int64(1) << width) - 1 if width < 64 else np.int64(-1)):
+        observe_rows(r, out, width, look)
 
 
 @outlined("i:piiipp")

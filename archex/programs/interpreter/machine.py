@@ -49,6 +49,19 @@ def _zeros(size: int) -> np.ndarray:
     return np.zeros(max(1, size), dtype=np.int64)
 
 
+def _cursor(contexts: int) -> np.ndarray:
+    """Positions to begin with: waves run in step, and rings that begin at one place would share few places in the host's caches."""
+    cursor = np.zeros((contexts, layout.CURSOR_COLUMNS), np.int64)
+    number = np.arange(contexts)
+    for tail, head, together in (
+        (layout.BLOCK_TAIL, layout.BLOCK_HEAD, 4),  # entries in a cache line of the host
+        (layout.RECORD_TAIL, layout.RECORD_HEAD, 2),
+        (layout.POOL_TAIL, layout.POOL_HEAD, 1),
+    ):
+        cursor[:, tail] = cursor[:, head] = number * together
+    return cursor.reshape(-1)
+
+
 def _lane_values(sizes: Sizes) -> np.ndarray:
     """Special values that depend on the lane only: [wave, special value, lane]. Those of the workgroup stay 0 here."""
     linear = np.arange(sizes.waves * sizes.lanes, dtype=np.int64)
@@ -104,7 +117,7 @@ def allocate(tables: Tables, sizes: Sizes, table: np.ndarray) -> Machine:
         pages=_zeros(int(page_state[1]) * PAGE_WORDS), page_state=page_state, local=_zeros(slots * local_words),
         private=_zeros(contexts * lanes * private_words), ring=_zeros(traced * block * 2),
         records=_zeros(traced * record * layout.RECORD_COLUMNS),
-        pool=_zeros(traced * pool * lanes), cursor=_zeros(contexts * layout.CURSOR_COLUMNS), counts=_zeros(2 * len(tables.blocks)),
+        pool=_zeros(traced * pool * lanes), cursor=_cursor(contexts), counts=_zeros(2 * len(tables.blocks)),
         look=_zeros(SCRATCH + tables.scratch), phases=_zeros(slots * local_words if tables.signals else 1),
         fault=_zeros(n.FAULT_COLUMNS),
     )  # fmt: skip
