@@ -60,6 +60,7 @@ def _vector_cache(row: np.ndarray, cache: Any) -> None:
     row[t.LEVEL_TAG_EXTRA] = cache.tag_extra
     row[t.LEVEL_DATA_EXTRA] = cache.data_extra
     row[t.LEVEL_STORE_LINE_CYCLES] = cache.store_line
+    row[t.LEVEL_ATOMIC_PASS], row[t.LEVEL_ATOMIC_RETURN] = cache.atomic_pass, cache.atomic_return
     row[t.LEVEL_RETURN_BYTES] = cache.return_width
     row[t.LEVEL_FILL_SECTOR] = cache.fill_sector
     row[t.LEVEL_HIT_UPDATE] = cache.store_updates
@@ -74,7 +75,9 @@ def _shared_cache(row: np.ndarray, cache: Any, clock: float, own: float | None) 
     row[t.LEVEL_WRITE_SECTOR] = cache.write_sector * scale
     row[t.LEVEL_FILL_SECTOR] = cache.fill_sector * scale
     row[t.LEVEL_ATOMIC_LEAST] = cache.atomic_least * scale
-    row[t.LEVEL_ATOMIC_WORD] = cache.atomic_word * scale
+    row[t.LEVEL_ATOMIC_SECTOR] = cache.atomic_sector * scale
+    row[t.LEVEL_ATOMIC_COMPARE] = cache.atomic_compare * scale
+    row[t.LEVEL_ATOMIC_RESULT] = cache.atomic_result
     row[t.LEVEL_ATOMIC_SAME] = cache.atomic_same * scale
     row[t.LEVEL_ATOMIC_FLOAT] = cache.atomic_same_float * scale
     row[t.LEVEL_PARTITIONS] = cache.partitions
@@ -85,6 +88,7 @@ def _shared_cache(row: np.ndarray, cache: Any, clock: float, own: float | None) 
     row[t.LEVEL_PORT_WRITE] = _rate(cache.port_write, clock, own)
     row[t.LEVEL_PORT_SHARED] = cache.port_shared
     row[t.LEVEL_HASHED] = cache.slice_hash
+    row[[t.LEVEL_RUN, t.LEVEL_TURN, t.LEVEL_APART]] = cache.slice_run, cache.partition_turn, cache.runs_apart
     row[t.LEVEL_HIT_UPDATE] = 1
 
 

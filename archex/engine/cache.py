@@ -20,15 +20,18 @@ from archex.engine.state import (
     FAULT,
     FAULT_VALUE,
     HOME_SHIFT,
+    I_APART,
     I_BASE,
     I_FEEDBACK,
     I_HASHED,
     I_OLDEST,
     I_PARTITIONS,
+    I_RUN,
     I_SERVER,
     I_SETS,
     I_SLICES,
     I_STRIDE,
+    I_TURN,
     I_WAYS,
     SECTOR_MASK,
     SLICE_SHIFT,
@@ -44,12 +47,26 @@ _oldest = jit(victim_oldest)
 def spot_of(levels_int: Any, index_params: Any, set_index: Any, scalars: Any, level: int, line: int) -> int:
     """A line's spot, the same in every instance and partition: home partition, slice and set, packed.
 
-    Neighbours alternate between partitions, in an order that changes from group to group; slices take turns, so that any run of lines
-    spreads evenly; `set_index` picks the set.
+    Neighbours alternate between partitions, in an order that changes from group to group; slices take turns, so that any row of lines
+    spreads evenly; `set_index` picks the set. Where lines lie together in runs, runs take turns, partitions within each of them, and the
+    order changes after every few.
     """
     partitions, slices, sets = levels_int[level, I_PARTITIONS], levels_int[level, I_SLICES], levels_int[level, I_SETS]
     local, home, which = line, 0, 0
-    if partitions > 1:
+    run = levels_int[level, I_RUN]
+    if run > 0:
+        number = line // run
+        within = line - number * run
+        turn = within // levels_int[level, I_TURN]
+        home = (turn + mix(number)) % partitions
+        group = number // levels_int[level, I_APART]
+        which = number - group * levels_int[level, I_APART]
+        if levels_int[level, I_HASHED] != 0:
+            which += mix(group)
+        which %= slices
+        local = number // slices * (run // partitions) + turn // partitions * levels_int[level, I_TURN] + within % levels_int[level, I_TURN]
+        slices = 1
+    elif partitions > 1:
         local = line // partitions
         home = (line - local * partitions + mix(local)) % partitions
     if slices > 1:

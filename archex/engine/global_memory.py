@@ -25,7 +25,7 @@ from archex.engine.bits import count, lowest
 from archex.engine.bundle import segment
 from archex.engine.ports import LANE_COPY_PORT
 from archex.engine.rings import place_at
-from archex.engine.servers import ACCEPTED, CLOCK, REPEATED
+from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, RESULT
 from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_CONTEXT, W_RETIRED, W_STORE
 from archex.engine.vector_cache import WAY_DOWN, admit_store, load_lines, store_lines
 from archex.engine.wave import look_ahead_pool
@@ -105,12 +105,24 @@ def count_access(memory: Any, accesses: Any, kind: int, lines: int, mask: int) -
 
 
 @jit
+def atomic_passes(paths: Any, memory: Any, lines: int, lanes: int, result: int) -> float:
+    """Cycles the port is held by the passes of an atomic: lanes that repeat an address go one after the other; results come back."""
+    each = paths.levels[0, tab.LEVEL_ATOMIC_PASS]
+    held = 0.0
+    for k in range(lines):
+        held += each * memory.weights[k] if result == 1 else min(each, float(memory.words[k])) * memory.weights[k]
+    return max(held, paths.levels[0, tab.LEVEL_ATOMIC_RETURN] * lanes * result, 1.0)
+
+
+@jit
 def atomic_lines(
-    paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, flags: int
+    paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, flags: int, result: int
 ) -> tuple[float, float]:
-    """(completion, cycles the port stalls) of an atomic on each line, at the second level."""
+    """(completion, cycles the port stalls) of an atomic on each line, at the second level. result: 1 if the old values come back."""
     levels = paths.levels
     same = levels[1, tab.LEVEL_ATOMIC_FLOAT] if flags & lay.FLOAT_ATOMIC else levels[1, tab.LEVEL_ATOMIC_SAME]
+    further = levels[1, tab.LEVEL_ATOMIC_COMPARE] if flags & lay.COMPARE_AND_SWAP else levels[1, tab.LEVEL_ATOMIC_SECTOR]
+    memory.servers[CLOCK, RESULT] = levels[1, tab.LEVEL_ATOMIC_RESULT] * result
     limit = int(levels[1, tab.LEVEL_PENDING_WRITES])
     each = levels[0, tab.LEVEL_STORE_LINE_CYCLES]
     latest, stalled = start, 0.0
@@ -120,8 +132,7 @@ def atomic_lines(
         now = start + passed * each + stalled
         passed += sectors
         memory.servers[CLOCK, REPEATED] = same * memory.weights[k]
-        cost = max(levels[1, tab.LEVEL_ATOMIC_LEAST] * sectors, same * (memory.weights[k] - 1))
-        cost = max(cost, levels[1, tab.LEVEL_ATOMIC_WORD] * memory.words[k])
+        cost = levels[1, tab.LEVEL_ATOMIC_LEAST] + further * (sectors - 1) + same * (memory.weights[k] - 1)
         done = links.read_line(
             paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9), -1
         )
@@ -204,9 +215,10 @@ def global_access(
         lines_held = 0
         for k in range(lines):
             lines_held += count(memory.sectors[k])
-        held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines_held, 1.0)
         atomic_weights(memory, width, line, lines)
-        done, stalled = atomic_lines(paths, functions, links, memory, unit, lines, start, flags)
+        result = 1 if what == lay.ATOMIC else 0
+        held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines_held, atomic_passes(paths, memory, lines, count(mask), result))
+        done, stalled = atomic_lines(paths, functions, links, memory, unit, lines, start, flags, result)
     else:
         held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines, float(passes), 1.0)
         partial_sectors(memory, kind, base, stride, mask, width, bytes_of, lines, line, sector)

@@ -16,7 +16,7 @@ from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, hom
 from archex.engine.dram import dram_read, dram_write
 from archex.engine.merging import join_read, merge_place, note_read
 from archex.engine.policies import FILLED_SET, HIT
-from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, TARGET, wait
+from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, RESULT, TARGET, wait
 from archex.engine.state import (
     COPIED,
     DI_ACCESS,
@@ -195,12 +195,17 @@ def read_line(
         sectors = count(mask)
         instance = paths.level_instance[level, unit]
         partitions = row[I_PARTITIONS]
-        delay += read_ports(paths, memory.servers, unit, level, instance, float(sectors * row[I_SECTOR]), now + delay)
+        atomic = level == 1 and atomic_cost > 0.0
+        bytes_up = float(sectors * row[I_SECTOR])
+        if atomic:  # its operands go down, its result comes up
+            delay += write_ports(paths, memory.servers, unit, level, instance, bytes_up, now + delay)
+            bytes_up *= memory.servers[CLOCK, RESULT]
+        if bytes_up > 0.0:
+            delay += read_ports(paths, memory.servers, unit, level, instance, bytes_up, now + delay)
         if spot < 0 or level > 1:
             spot = spot_of(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, line)
         home = home_of(spot)
         near = paths.unit_partition[unit] if partitions > 1 else 0
-        atomic = level == 1 and atomic_cost > 0.0
         near_first = -1
         hit = False
         if near != home and not atomic:

@@ -29,6 +29,7 @@ from archex.engine.state import (
     DI_ROW,
     DI_WALK,
     HOST_LINE,
+    I_APART,
     I_BASE,
     I_COPY,
     I_FEEDBACK,
@@ -46,6 +47,7 @@ from archex.engine.state import (
     I_PORT_WRITE,
     I_REPEATED,
     I_ROUTED,
+    I_RUN,
     I_SECTOR,
     I_SERVER,
     I_SETS,
@@ -53,6 +55,7 @@ from archex.engine.state import (
     I_STRIDE,
     I_TOTAL_READ,
     I_TOTAL_WRITE,
+    I_TURN,
     I_WAYS,
     I_WHOLE,
     I_WRITE,
@@ -191,6 +194,7 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
         )  # fmt: skip
         out[I_WRITE], out[I_HASHED], out[I_COPY] = int(row[tab.LEVEL_WRITE]), int(row[tab.LEVEL_HASHED]), int(row[tab.LEVEL_COPY_NEAR])
         out[I_WHOLE] = (1 << (line // sector)) - 1
+        out[[I_RUN, I_TURN, I_APART]] = row[tab.LEVEL_RUN] // line, max(row[tab.LEVEL_TURN] // line, 1), max(row[tab.LEVEL_APART], 1)
         out[I_FETCH] = max(int(row[tab.LEVEL_FETCH_SECTORS]), 1)
         out[I_INDEX_POLICY] = 1
         out[I_OLDEST] = as_written(policies.pick_victim[level]) is victim_oldest

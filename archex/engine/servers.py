@@ -14,9 +14,10 @@ CLOCK = 0  # row that holds, in its first column, the cycle of the instruction w
 LAST = 0  # latest cycle seen
 BACKLOG = 1  # cycles of work ahead at that time
 TARGET = 2  # line of the latest atomic
-SERVER_COLUMNS = 3
+SERVER_COLUMNS = 4
 ACCEPTED = 1  # in row CLOCK: cycles the latest atomic waited until the second level took it
 REPEATED = 2  # in row CLOCK: what the atomic being served costs where the one before was on the same line
+RESULT = 3  # in row CLOCK: sectors that its result takes on the way up, for each of its own
 
 
 @jit

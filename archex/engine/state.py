@@ -200,7 +200,10 @@ I_REPEATED = 23  # vector cache: 1: an access may name a line more than once
 I_ROUTED = 24
 I_MERGED = 25  # servers of what a group delivers, reads that were merged included; -1: they are not merged
 I_OLDEST = 26  # 1: `pick_victim` is the engine's own rule, which is compiled in
-INT_COLUMNS = 27
+I_RUN = 27  # lines of a run, which lie in one slice of each partition; 0: each line by itself
+I_TURN = 28  # lines of a run until the next partition's turn
+I_APART = 29  # runs in a row that lie in slices of their own
+INT_COLUMNS = 30
 
 
 class Core(NamedTuple):

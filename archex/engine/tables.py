@@ -104,9 +104,9 @@ LEVEL_READ_LEAST = 9  # a slice is held for max(READ_LEAST, READ_SECTOR x sector
 LEVEL_READ_SECTOR = 10
 LEVEL_WRITE_BASE = 11  # ... WRITE_BASE + WRITE_SECTOR x sectors by a write of a line
 LEVEL_WRITE_SECTOR = 12
-LEVEL_ATOMIC_LEAST = 13  # ... by an atomic on a line: max(LEAST x sectors, SAME x lanes that repeat an address, WORD x words)
+LEVEL_ATOMIC_LEAST = 13  # ... by an atomic on a line: LEAST + SECTOR x further sectors + SAME x lanes that repeat an address
 LEVEL_ATOMIC_SAME = 14
-LEVEL_ATOMIC_WORD = 15
+LEVEL_ATOMIC_SECTOR = 15
 LEVEL_ATOMIC_FLOAT = 16  # as ATOMIC_SAME, floating point
 LEVEL_PARTITIONS = 17  # partitions of an instance (1 none): a line has a home in one; slices are divided among them
 LEVEL_FAR_EXTRA = 18  # latency when the line is only in the far partition
@@ -138,7 +138,14 @@ LEVEL_ROUTED = 43  # 1: latency differs by `DeviceTables.routes` instead of LEVE
 LEVEL_GROUP_MERGED = (
     44  # bytes a cycle that a group of compute units takes, counting each unit that a merged read serves; 0: none are merged
 )
-LEVEL_COLUMNS = 46
+LEVEL_ATOMIC_COMPARE = 45  # in the place of ATOMIC_SECTOR for a compare-and-swap, which has two operands
+LEVEL_ATOMIC_RESULT = 46  # the result of an atomic takes so many sectors' way up for each sector it touches
+LEVEL_ATOMIC_PASS = 47  # vector cache: port cycles for each lane of an atomic that repeats an address, and for each line with a result
+LEVEL_ATOMIC_RETURN = 48  # vector cache: port cycles for each lane that gets a result
+LEVEL_RUN = 49  # bytes in a row that lie in the same slice of each partition; 0: a line
+LEVEL_TURN = 50  # bytes of a run until the next partition's turn
+LEVEL_APART = 51  # so many runs in a row lie in slices of their own
+LEVEL_COLUMNS = 52
 WRITE_THROUGH = 0  # no allocation
 WRITE_BACK = 1  # allocates without fetching whole sectors
 WRITE_THROUGH_ALLOCATE = 2

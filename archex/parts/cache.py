@@ -29,10 +29,12 @@ class CacheSpec:
     write_base: float = number("cycles", "a slice is held by a write of a line so long", default=0)
     write_sector: float = number("cycles", "... plus so long for each sector", default=0)
     fill_sector: float = number("cycles", "a slice is held so long by each sector that arrives from below", default=0)
-    atomic_least: float = number("cycles", "a slice is held by an atomic at least so long for each sector", default=0)
-    atomic_word: float = number("cycles", "... and so long for each word, if that is more", default=0)
-    atomic_same: float = number("cycles", "... and so long for each lane that repeats an address, if that is more", default=0)
+    atomic_least: float = number("cycles", "a slice is held by an atomic on a line so long", default=0)
+    atomic_sector: float = number("cycles", "... plus so long for each further sector", default=0)
+    atomic_compare: float = number("cycles", "... plus so long instead if it is a compare-and-swap, with its two operands", default=0)
+    atomic_same: float = number("cycles", "... plus so long for each lane that repeats an address", default=0)
     atomic_same_float: float = number("cycles", "the same for floating-point atomics", default=0)
+    atomic_result: float = number("ratio", "the result of an atomic goes up like so many sectors that are read", default=1)
     partitions: int = number("count", "partitions of an instance; each line has its home in one", low=1, high=16, default=1)
     far_extra: Duration = number("duration", "latency added when only the far partition has the line", default=Duration(0, "cycles"))
     spread: Duration = number(
@@ -44,6 +46,9 @@ class CacheSpec:
     port_shared: bool = flag("reads and writes share the rate `port_read` of that port", default=False)
     replacement: object = policy("replacement", "decides which line of a set goes")
     index: object = policy("set_index", "decides in which set a line lies")
+    slice_run: int = number("B", "bytes in a row that lie in the same slice of each partition; 0: a line", default=0)
+    partition_turn: int = number("B", "bytes of such a run until it is the next partition's turn; 0: a line", default=0)
+    runs_apart: int = number("count", "so many such runs in a row lie in slices of their own", low=1, default=1)
     slice_hash: bool = flag("slices are chosen by a hash of the line's address, not by its low bits", default=True)
 
 

@@ -37,6 +37,10 @@ class VectorCacheSpec:
     tag_extra: float = number("cycles", "latency of each tag cycle after the first", default=1)
     data_extra: float = number("cycles", "latency of each data cycle after the first", default=1)
     store_line: float = number("cycles", "port cycles of each distinct line of a divergent store", default=1)
+    atomic_pass: float = number(
+        "cycles", "port cycles of each lane of an atomic that repeats an address, and of its lines with results", default=0
+    )
+    atomic_return: float = number("cycles", "port cycles of each lane's result of an atomic", default=0)
     coalescing: object = policy("coalescing", "turns the lanes' addresses into lines and sectors")
     replacement: object = policy("replacement", "decides which line of a set goes")
     index: object = policy("set_index", "decides in which set a line lies")

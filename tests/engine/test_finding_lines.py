@@ -54,6 +54,27 @@ def test_a_spot_names_one_set_of_each_partition(partitions: int, slices: int, se
                 assert place(level, 0, instance, partition, spot) == (1000 + (unit * sets + inner % sets) * 48, 10 + unit)
 
 
+def test_runs_take_turns_and_partitions_within_them() -> None:
+    level = np.zeros((1, state.INT_COLUMNS), np.int64)
+    columns = (state.I_PARTITIONS, state.I_SLICES, state.I_SETS, state.I_HASHED, state.I_RUN, state.I_TURN, state.I_APART)
+    level[0, list(columns)] = 2, 48, 266, 1, 8, 2, 16
+    spot_at = plain(getattr(spot_of, "py_func", spot_of))
+    spots = [spot_at(level, np.zeros((1, 1)), (index_of,), np.zeros(state.SCALARS, np.int64), 0, line) for line in range(8 * 16 * 400)]
+    places = [spot >> state.SLICE_SHIFT for spot in spots]  # partition and slice
+    for first in range(0, len(places), 8 * 16):
+        group = places[first : first + 8 * 16]
+        for run in range(0, len(group), 8):
+            a, b = group[run], group[run + 2]
+            assert group[run : run + 8] == [a, a, b, b, a, a, b, b]
+            assert abs(a - b) == 1 << (state.HOME_SHIFT - state.SLICE_SHIFT)
+        assert len(set(group)) == 32  # sixteen runs in a row lie apart
+    load = np.bincount([(place & 0xFFFF) + 48 * (place >> 16) for place in places])
+    assert len(load) == 96
+    assert load.max() < 1.25 * load.mean()
+    within = np.bincount([spot & ((1 << state.SLICE_SHIFT) - 1) for spot in spots], minlength=266)
+    assert within.max() < 2 * within.mean()
+
+
 def mix_of(value: int) -> int:
     return int(getattr(mix, "py_func", mix)(value))
 

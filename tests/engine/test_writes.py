@@ -63,11 +63,30 @@ def test_a_burst_of_stores_is_posted(entries: int, cycles: int) -> None:
     assert posted - none == pytest.approx(cycles, rel=0.3)
 
 
-def test_atomics_cost_a_slice_by_sector() -> None:
-    few = repeated(reduction(), 16, 4096, l1_slices=1, l1_atomic_least=3, l0_store_line_cycles=0)
-    many = repeated(reduction(), 32, 4096, l1_slices=1, l1_atomic_least=3, l0_store_line_cycles=0)
-    assert few == pytest.approx(3 * 16, rel=0.1)
-    assert many == pytest.approx(3 * 32, rel=0.1)
+@pytest.mark.parametrize(("flags", "further"), [(0, 2), (lay.COMPARE_AND_SWAP, 5)])
+def test_atomics_cost_a_slice_by_line_and_sector(flags: int, further: int) -> None:
+    costs = {"l1_slices": 1, "l1_atomic_least": 3, "l1_atomic_sector": 2, "l1_atomic_compare": 5, "l0_store_line_cycles": 0}
+    assert repeated(reduction(flags), 16, 4096, **costs) == pytest.approx(4 * (3 + 3 * further), rel=0.1)
+    assert repeated(reduction(flags), 128, 4096, **costs) == pytest.approx(32 * 3, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("what", "stride", "expected"),
+    [(lay.REDUCE, 128, 32), (lay.REDUCE, 0, 32), (lay.ATOMIC, 4, 16), (lay.ATOMIC, 128, 64), (lay.ATOMIC, 0, 64)],
+)
+def test_results_of_atomics_come_back_by_lane_line_and_repeat(what: int, stride: int, expected: int) -> None:
+    row = op(what, MEMORY, 1, 0, -1, (), 0, 4, kind_class="atomic")
+    assert repeated(row, stride, 4096, l0_atomic_pass=2, l0_atomic_return=0.5, l0_store_line_cycles=1) == pytest.approx(expected, rel=0.1)
+
+
+def test_lanes_that_meet_on_some_words_take_their_passes() -> None:
+    row = op(lay.REDUCE, MEMORY, 1, 0, -1, (), 0, 4, kind_class="atomic")
+
+    def make(workgroup: int, wave: int) -> Wave:
+        return [(0, 32)] * 64 + [(1, 32)], [(lay.SCATTERED, 0, 0, FULL)] * 64, [[BUFFER + 4 * (lane % 4) for lane in range(32)]] * 64
+
+    end = float(simulate(device(l0_atomic_pass=2), program([row], [EXIT]), make).state.ports[0, 0])
+    assert end / 64 == pytest.approx(16, rel=0.1)
 
 
 def test_atomics_on_one_address_go_one_by_one() -> None:

@@ -59,7 +59,7 @@ class CacheContract(PartContract):
 
     places = ("l2",)
     costs = (
-        "latency", "read_least", "read_sector", "write_base", "write_sector", "fill_sector", "atomic_least", "atomic_word", "atomic_same",
+        "latency", "read_least", "read_sector", "write_base", "write_sector", "fill_sector", "atomic_least", "atomic_sector", "atomic_same",
         "far_extra",
     )  # fmt: skip
     gains = ("size", "port_read", "port_write")
