@@ -73,6 +73,7 @@ def unit_vector(spec: DeviceSpec, clock: float) -> np.ndarray:
             t.WAVE_START: spec["dispatcher"].wave_start.cycles(clock),
             t.WAVE_INTERVAL: simd.wave_interval,
             t.BRANCH_INTERVAL: simd.branch_interval,
+            t.READ_WINDOW: spec["register_file"].read_window,
         },
     )
 

@@ -26,7 +26,10 @@ FLAGS = 16
 ADDRESS = 17  # byte address in the code
 CLASS = 18  # instruction class for counters and latencies, index into `CLASSES`
 LINE = 19  # source line
-CODE_COLUMNS = 20
+READS = (
+    20  # registers read from bank 0 and bank 1, 4 bits each, then those of them that the instruction before has left where they are wanted
+)
+CODE_COLUMNS = 21
 
 # --- kinds
 ARITHMETIC = 0

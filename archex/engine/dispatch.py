@@ -14,7 +14,7 @@ from archex.engine.beside import clear_rings
 from archex.engine.bits import count, lowest
 from archex.engine.bundle import whole
 from archex.engine.clusters import clear_cluster
-from archex.engine.policies import PlaceView
+from archex.engine.policies import GROUP_AGES, PlaceView
 from archex.engine.rooms import block_free, first_offered, keep_offer, offer_cluster
 from archex.engine.state import (
     AGES,
@@ -116,6 +116,7 @@ def start_workgroup(core: Any, state: Any, trace: Any, unit: int, now: float) ->
         state.barriers[group, k] = 0
     born = int(now)
     cost = start_cost(core.start_cost, waves)
+    scalars[AGES] = (scalars[AGES] // GROUP_AGES + 1) * GROUP_AGES
     scalars[LIVE] += 1
     scalars[NOT_STARTED] -= 1
     state.counters[_STARTED] += 1

@@ -18,6 +18,7 @@ from archex.engine.dispatch import begin_wave
 from archex.engine.global_memory import LOCAL_WINDOW, leads_to_local, record_of
 from archex.engine.local_memory import cross_lane
 from archex.engine.log import begin_entry, charge_entry, end_entry
+from archex.engine.operands import read_registers
 from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
 from archex.engine.stalls import busy_cycles, charge_issue, note_use
 from archex.engine.standard import pick_oldest
@@ -33,6 +34,7 @@ from archex.engine.state import (
     L_WAVE_STATE,
     LINES,
     PARKED,
+    S_BLOCKED,
     S_LAST,
     S_LEFT,
     S_NOW,
@@ -211,6 +213,13 @@ def issue(
     wave[W_PREVIOUS] = now
     wave[W_HOLD] = now + max(core.unit_int[tab.ISSUE_PERIOD], core.unit_int[tab.WAVE_INTERVAL])
     wave[W_HOLD_REASON] = tab.STALL_EXECUTION_UNIT
+    window = core.unit_int[tab.READ_WINDOW]
+    if window > 0:
+        scheduler = state.schedulers[g]
+        short = read_registers(scheduler, w - g * core.unit_int[tab.SLOTS], row[lay.READS], now, window)
+        scheduler[S_BLOCKED] = now + short
+        if short > 0:
+            hold_wave(wave, now + short + 1, tab.STALL_DISPATCH)
     late = hold_pipe(state, wave, row, now)
     done = now + late + row[lay.LATENCY]
     ready = done
@@ -307,7 +316,8 @@ def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: 
     if scheduler[S_READY] != 0 and issued > 0:
         retry = now + period
     following = min(retry, scheduler[S_WAKE])
-    scheduler[S_NOW] = align(core, g, max(following, now + period)) if following < INFINITY else INFINITY
+    earliest = max(now, scheduler[S_BLOCKED]) + period
+    scheduler[S_NOW] = align(core, g, max(following, earliest)) if following < INFINITY else INFINITY
     if state.scalars[FAULT] >= 0:
         return tab.BAD_POLICY
     return code

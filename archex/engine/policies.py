@@ -24,13 +24,14 @@ NONE = -1  # "no wave", "no unit"
 ISSUED, MISSED, FILLED = 1, 2, 4  # what an `Event` reports; bits of `wave_feedback`
 HIT, FILLED_SET = 1, 2  # what a `SetView` reports; bits of `victim_feedback`
 SCRATCH = 1024  # words of working space for `coalesce` and `access_cycles`
+GROUP_AGES = 1024  # ages of the waves of one workgroup are the same when divided by this
 
 
 class WaveView(NamedTuple):
     """What a wave scheduler sees: slots that could issue now, the age of each slot's wave, the slot that issued last (-1 none)."""
 
     ready: int  # bit a slot
-    age: np.ndarray  # int64: start order of the wave in slot i is age[first + i], smaller is older
+    age: np.ndarray  # int64: start order of the wave in slot i is age[first + i], smaller is older; see GROUP_AGES
     first: int
     last: int
     cycle: int

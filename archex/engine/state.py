@@ -81,6 +81,9 @@ S_BRANCH = 8  # cycle of its last taken branch
 S_LEFT = 9  # instructions left of a turn that a dry trace has interrupted
 S_LIVE = 10  # waves that have not ended
 S_SINCE = 11  # since when it has had some, or until when it had
+S_BANK = 12  # cycle from which each of two banks of registers can be read, S_BANK and S_BANK + 1
+S_READER = 14  # wave slot whose operands were read last
+S_BLOCKED = 15  # cycle up to which operands that come late hold up issue
 SCHEDULER_COLUMNS = 16
 
 # --- units[u]
@@ -120,7 +123,7 @@ QUEUE_HEAD = 4
 QUEUE_TAIL = 5
 FREED = 6  # entries in `freed`
 STARVED = 7  # entries in `starved`
-AGES = 8  # waves started
+AGES = 8  # the next wave's age: start order, see policies.GROUP_AGES
 USES = 9  # cache accesses, the clock of last use
 LAST_END = 10  # latest completion of anything
 PLACED = 11  # position in the filling order served last

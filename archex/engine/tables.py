@@ -43,6 +43,7 @@ CROSS_LANE_PORT = 16  # ... cross-lane instructions; -1: only the pipe named in 
 WAVE_START = 17  # cycles from a workgroup's start to its first instruction's issue (before instruction fetch)
 WAVE_INTERVAL = 18  # lone-wave gap: cycles at least between two issues of one wave (1 = back to back)
 BRANCH_INTERVAL = 19  # cycles at least between two taken branches of a scheduler; 0 none
+READ_WINDOW = 20  # cycles from issue in which an instruction reads its registers, one a bank and cycle; 0: as many as wanted
 UNIT_COLUMNS = 24
 
 # --- pipes: one row an execution pipe, in the order of the code's PIPE numbers

@@ -148,7 +148,8 @@ class Emitter(Records):
                     self._shared_steps(step.operation, [environment.get(name, []) for name in step.inputs], results if last else None)
                 ]
                 continue
-            writes = list(results) if last else [Value(_temporary_words(step.result))]
+            part = step.result == "d"  # of several steps that make the result each makes a part of it
+            writes = list(results) if last or part else [Value(_temporary_words(step.result))]
             node = self._node(step.operation, inputs, writes, guard + (also if last or guarded else []), bool(guard) or guarded)
             environment[step.result] = list(node.writes)
 
@@ -267,8 +268,14 @@ def _before_end(nodes: list[Node], more: list[Node]) -> list[Node]:
 def _pair_zeros(nodes: list[Node]) -> None:
     """One instruction clears a pair of registers."""
     waiting: Node | None = None
+    cleared: list[Value] = []
     for node in list(nodes):
-        if not node.zero or sum(value.words for value in node.writes) != 1:
+        if not node.zero:
+            continue
+        if sum(value.words for value in node.writes) != 1:
+            if node.writes == cleared:
+                nodes.remove(node)
+            cleared = node.writes
             continue
         if waiting is None:
             waiting = node

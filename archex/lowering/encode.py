@@ -14,6 +14,7 @@ import numpy as np
 from archex.base import layout
 from archex.base.errors import Problem, RequestError
 from archex.base.layout import Timing
+from archex.lowering.banks import bank_reads
 from archex.lowering.form import Value
 from archex.lowering.node import Node
 from archex.parts.machine_operations import MACHINE_OPERATIONS
@@ -148,6 +149,7 @@ def encode(
     """The code table (rows by block number, addresses by code order), the first row of each block, the number of tokens."""
     _check(blocks, timings)
     numbers, count = tokens_of(blocks)
+    reads = bank_reads(blocks, _classes(blocks).of)
     start = np.zeros(len(blocks) + 1, np.int32)
     np.cumsum([len(nodes) for nodes in blocks], out=start[1:])
     code = np.full((int(start[-1]), layout.CODE_COLUMNS), 0, np.int32)
@@ -156,6 +158,7 @@ def encode(
         for place, node in enumerate(blocks[index]):
             row = code[start[index] + place]
             _row(row, node, numbers[index][place], timings[node.name])
+            row[layout.READS] = reads[index][place]
             row[layout.ADDRESS] = address
             address += instruction_bytes
     return code, start, count

@@ -24,6 +24,10 @@ SCALAR_INPUT = frozenset(
 )
 
 
+#: Stands for an instruction that takes none.
+VECTOR = "vector"
+
+
 @attrs.define(slots=True, eq=False)
 class Outside:
     """A value made outside its users' blocks: who uses it, where it was made, whether some user needs it in a vector register."""
@@ -63,6 +67,7 @@ class OutsideValues:
         doubles = name.endswith("_f64")
         found: list[Ref] = []
         held: set[int] = set()
+        scalar = name  # the first wide constant stands in a scalar register if the instruction takes one, others don't
         # The field holds 32 bits: of a double the upper ones, if the others are zero. Signs are free.
         for ref in sorted(inputs, key=lambda ref: isinstance(ref, Immediate) and doubles and ref.bits & 0xFFFFFFFF != 0):
             if not isinstance(ref, Immediate):
@@ -73,7 +78,8 @@ class OutsideValues:
                 if len(held) < room and not (doubles and bits & 0xFFFFFFFF):
                     held.add(bits)
                 else:
-                    found.append(self._constant(bits, name))
+                    found.append(self._constant(bits, scalar))
+                    scalar = VECTOR if bits >> 32 else scalar
         return found
 
     def _constant(self, bits: int, name: str) -> Value:
@@ -140,5 +146,5 @@ class OutsideValues:
             return self.rules.special(str(key.name))
         if key.kind == "constant":
             name = self.rules.uniform.get("move", "move") if outside.value.shared and not outside.vector else "move"
-            return (Step("l", name, ()), Step("d", name, ("l",))) if key.bytes > 4 else (Step("d", name, ()),)
+            return (Step("d", name, ()),) * (2 if key.bytes > 4 else 1)
         return self.rules.single[key.kind]

@@ -24,6 +24,13 @@ class RegisterFileSpec:
     most: int = number("count", "registers a thread can address", low=8)
     banks: int = number("count", "banks next to a scheduler, each with one read a cycle; 0: as many reads as wanted", default=0, high=64)
     collectors: int = number("count", "instructions of a scheduler whose operands are gathered at a time", low=1, high=64, default=1)
+    read_window: int = number(
+        "cycles",
+        "an instruction reads its operands within so many cycles from issue, one a cycle from each of two banks; who can't holds issue up; "
+        "0: no limit",
+        high=16,
+        default=0,
+    )
     accumulators: str = choice(
         "accumulator registers: `none`, in the same file behind the others (`unified`), or in a file of their own (`split`)",
         ("none", "unified", "split"),

@@ -35,11 +35,12 @@ from archex_plugins.scheduling.greedy_then_oldest import GreedyThenOldest
 from archex_plugins.scheduling.greedy_then_waiting import GreedyThenWaiting
 from archex_plugins.scheduling.loose_round_robin import LooseRoundRobin
 from archex_plugins.scheduling.oldest_first import OldestFirst
+from archex_plugins.scheduling.oldest_workgroup import OldestWorkgroup
 from archex_plugins.scheduling.two_level import TwoLevel
 from archex_plugins.structure import STRUCTURE
 
 POLICIES: tuple[type[Part], ...] = (
-    CacheConscious, GreedyThenOldest, GreedyThenWaiting, LooseRoundRobin, OldestFirst, TwoLevel,
+    CacheConscious, GreedyThenOldest, GreedyThenWaiting, LooseRoundRobin, OldestFirst, OldestWorkgroup, TwoLevel,
     Fifo, Lru, PseudoLru, Random, Rrip,
     Hashed, Modulo, ByGroup, ByLine, HashedBanks, Swizzled, WordConflicts, HashedChunks, PlainChunks, DepthFirst, InOrder, LeastHeld,
     BankedFile, PortedFile, Hierarchy, Mesh, Ring,

@@ -28,7 +28,7 @@ def test_everything_wrong_with_a_device_at_once() -> None:
     said = [str(problem) for problem in caught.value.problems]
     assert said[0] == (
         "wave_scheduler: oldest is not a known choice; did you mean oldest_first? "
-        "(choices: cache_conscious, greedy_then_oldest, greedy_then_waiting, loose_round_robin, oldest_first, two_level)"
+        "(choices: cache_conscious, greedy_then_oldest, greedy_then_waiting, loose_round_robin, oldest_first, oldest_workgroup, two_level)"
     )
     assert [line.partition(" ")[0] for line in said] == ["wave_scheduler:", "l2.wais:", "l2.size:", "compute_unit.clock:"]
     assert said[3].startswith("compute_unit.clock: fast must be a number in Hz, such as 1.98 GHz")

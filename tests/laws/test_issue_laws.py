@@ -63,6 +63,7 @@ def test_independent_operations_issue_cycle_by_cycle(tmp_path: Path) -> None:
 ORDERS = {
     "greedy_then_oldest": "b" * 17 + "a" * 17 + "b..ab..ab..a",  # stays with a wave that can go on
     "loose_round_robin": "b" * 8 + "ab" * 9 + "aaabaaabaa.b.a...a...a",  # takes them in turn
+    "oldest_workgroup": "b" * 17 + "a" * 17 + "b..ab..ab..a",  # both are of one workgroup, and there are only two
     "oldest_first": "b" * 8 + "a" * 17 + "bbbabbbabbba..b...b...b",  # b has what a leaves
 }
 
