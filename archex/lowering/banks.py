@@ -46,6 +46,11 @@ def bank_reads(blocks: list[list[Node]], class_of: Callable[[Value], object]) ->
     return found
 
 
+def _left(at: int, key: object, before: list[object]) -> bool:
+    """Whether the node before had this operand at the same place; factors change places."""
+    return (at < len(before) and before[at] == key) or (at < 2 and key in before[:2])
+
+
 def _operands(node: Node, class_of: Callable[[Value], object]) -> list[tuple[object, int]]:
     """The vector registers a node reads in the pace of issue, each once."""
     if node.name.startswith(_QUEUED) or node.ends:
@@ -57,12 +62,15 @@ def _places(blocks: list[list[Node]], class_of: Callable[[Value], object]) -> di
     places: dict[object, int] = {}
     beside: dict[object, dict[object, int]] = {}
     for nodes in blocks:
+        before = list[object]()
         for node in nodes:
             parts = [class_of(value) for value in node.writes if value.words == 1]
             if len(parts) > 1:
                 for at, key in enumerate(parts):
                     places.setdefault(key, at % BANKS)
-            keys = [key for key, words in _operands(node, class_of) if words == 1]
+            operands = _operands(node, class_of)
+            keys = [key for at, (key, words) in enumerate(operands) if words == 1 and not _left(at, key, before)]
+            before = [key for key, _ in operands]
             for key in keys:
                 others = beside.setdefault(key, {})
                 for other in keys:
