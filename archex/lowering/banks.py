@@ -21,6 +21,8 @@ BANKS = 2
 #: Read their operands at a pace of their own, from a queue.
 _QUEUED = (*LOADS, "store_", "atomic_", "reduce_", "constant_", "shuffle", "copy_", "signal", OPERATION, "barrier")
 _MOST = 15
+#: An operand that is left from the instruction before is read after all when another wave has come between: it counts, but little.
+_READ = 4
 
 
 def bank_reads(blocks: list[list[Node]], class_of: Callable[[Value], object]) -> list[list[int]]:
@@ -41,9 +43,15 @@ def bank_reads(blocks: list[list[Node]], class_of: Callable[[Value], object]) ->
             reads = [min(count, most, _MOST) for count in reads]
             kept = [min(pair) for pair in zip(kept, reads, strict=True)]
             row.append(reads[0] | reads[1] << 4 | kept[0] << 8 | kept[1] << 12)
-            before = [key for key, _ in operands]
+            before = _stays(node, operands, class_of)
         found.append(row)
     return found
+
+
+def _stays(node: Node, operands: list[tuple[object, int]], class_of: Callable[[Value], object]) -> list[object]:
+    """What a node's operands leave behind: those that it does not change itself."""
+    changed = {class_of(value) for value in node.writes}
+    return [None if key in changed else key for key, _ in operands]
 
 
 def _left(at: int, key: object, before: list[object]) -> bool:
@@ -69,13 +77,14 @@ def _places(blocks: list[list[Node]], class_of: Callable[[Value], object]) -> di
                 for at, key in enumerate(parts):
                     places.setdefault(key, at % BANKS)
             operands = _operands(node, class_of)
-            keys = [key for at, (key, words) in enumerate(operands) if words == 1 and not _left(at, key, before)]
-            before = [key for key, _ in operands]
+            left = {key for at, (key, _) in enumerate(operands) if _left(at, key, before)}
+            before = _stays(node, operands, class_of)
+            keys = [key for key, words in operands if words == 1]
             for key in keys:
                 others = beside.setdefault(key, {})
                 for other in keys:
                     if other != key:
-                        others[other] = others.get(other, 0) + 1
+                        others[other] = others.get(other, 0) + (1 if key in left or other in left else _READ)
     turn = 0
     for key, others in beside.items():
         if key in places:
