@@ -54,7 +54,8 @@ def problems(device: str = "tiny", /, **values: Any) -> list[str]:
         ("simd.operations.special", {"pipe": "logic", "interval": 1, "latency": 4},
          "special_function_unit.operations.special: is carried out by simd.operations.special, too"),
         ("wave_scheduler", {"name": "greedy"}, "wave_scheduler.name: greedy is not a known wave scheduler "
-         "(choices: cache_conscious, greedy_then_oldest, greedy_then_waiting, loose_round_robin, oldest_first, oldest_workgroup, two_level) "
+         "(choices: cache_conscious, greedy_then_oldest, greedy_then_waiting, loose_round_robin, oldest_first, "
+         "oldest_workgroup, two_level) "
          "(conf/wave_scheduler/greedy_then_oldest.yaml)"),
         ("fabric.serves", "l3", "fabric.serves: l3 is not a known level of memory_path below the vector cache (choices: l2)"),
         ("memory_path", ["vector_cache", "l2"], "memory_path: vector_cache, l2 must end with memory"),

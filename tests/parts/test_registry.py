@@ -49,7 +49,8 @@ def test_a_part_is_found_by_kind_and_name() -> None:
     registry = load({"mine": parts(Lottery)})
     assert registry.parts["wave_scheduler", "lottery"].package == "mine"
     assert registry.names("wave_scheduler") == [
-        "cache_conscious", "greedy_then_oldest", "greedy_then_waiting", "loose_round_robin", "lottery", "oldest_first", "oldest_workgroup", "two_level",
+        "cache_conscious", "greedy_then_oldest", "greedy_then_waiting", "loose_round_robin", "lottery", "oldest_first",
+        "oldest_workgroup", "two_level",
     ]  # fmt: skip
 
 
