@@ -24,6 +24,8 @@ LEAST = 5_000_000
 #: ... and may end once its last three stretches, each this share of it, agree so well (largest rate over smallest, less one).
 STRETCH = 0.2
 AGREED = 0.005
+#: ... and compute units are alike in its second half (of those that work the slowest, against the mean): a launch ends with the slowest.
+ALIKE_UNITS = 0.02
 #: ... and this many resident generations before and after the cut, unless that is more than MOST.
 GENERATIONS_BEFORE = 8
 GENERATIONS_AFTER = 1
@@ -233,7 +235,7 @@ def last_end(stretch: Steady, issued: np.ndarray, given: np.ndarray) -> float:
 
 
 def settled(samples: list[Sample]) -> bool:
-    """Whether the rate has come to rest: a window of LEAST at least whose last stretches agree."""
+    """Whether the rate has come to rest: a window of LEAST at least whose last stretches agree, compute units too."""
     done = samples[-1].instructions
     if done < LEAST:
         return False
@@ -241,7 +243,10 @@ def settled(samples: list[Sample]) -> bool:
     if len({end.instructions for end in ends}) < 4:
         return False
     rates = [_rate(ends[k + 1], ends[k]) for k in range(3)]
-    return max(rates) <= (1.0 + AGREED) * min(rates)
+    moved = samples[-1].issued - nearest(samples, done * LATER).issued
+    working = moved[moved > 0]
+    alike = not working.size or working.min() >= (1.0 - ALIKE_UNITS) * working.mean()
+    return max(rates) <= (1.0 + AGREED) * min(rates) and bool(alike)
 
 
 def uneven_end(stretch: Steady, units: np.ndarray, left: np.ndarray, each: float) -> float:

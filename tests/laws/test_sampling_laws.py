@@ -32,6 +32,18 @@ def test_a_rate_that_drifts_or_swings_is_not() -> None:
     assert settled(ran(lambda done: 50.0 if done < 0.3 * LEAST else 100.0, LEAST))  # its start is no part of it
 
 
+def test_units_at_different_speeds_are_not() -> None:
+    """The launch ends with the slowest, whose speed a short stretch does not tell."""
+
+    def at(speeds: np.ndarray) -> bool:
+        return settled(
+            [Sample(s.cycle, s.instructions, issued=s.instructions * speeds / speeds.sum()) for s in ran(lambda _: 100.0, LEAST)]
+        )
+
+    assert at(np.array([1.0, 1.0, 0.99, 0.0]))
+    assert not at(np.array([1.0, 1.0, 0.9, 1.0]))
+
+
 def test_only_one_generation_or_part_of_one_may_stop_early() -> None:
     """A window that shows how one generation follows another is not cut short."""
     assert plan(Work(132, 1e6, 0.0, 1.32e8), 132, False).early

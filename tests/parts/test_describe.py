@@ -56,7 +56,7 @@ def problems(device: str = "tiny", /, **values: Any) -> list[str]:
         ("wave_scheduler", {"name": "greedy"}, "wave_scheduler.name: greedy is not a known wave scheduler "
          "(choices: cache_conscious, greedy_then_oldest, greedy_then_waiting, loose_round_robin, oldest_first, "
          "oldest_workgroup, two_level) "
-         "(conf/wave_scheduler/greedy_then_oldest.yaml)"),
+         "(conf/wave_scheduler/oldest_workgroup.yaml)"),
         ("fabric.serves", "l3", "fabric.serves: l3 is not a known level of memory_path below the vector cache (choices: l2)"),
         ("memory_path", ["vector_cache", "l2"], "memory_path: vector_cache, l2 must end with memory"),
         ("memory_path", ["vector_cache", "l2", "l3", "memory"], "l3: is missing: choose a cache"),
