@@ -254,19 +254,22 @@ def uneven_end(stretch: Steady, units: np.ndarray, left: np.ndarray, each: float
 
     units: compute unit of each wave; left: wave-instructions of each compute unit still to come; each: of a wave in all. Where some waves
     are ahead of others, the last ones run with less company than those of the stretch: as fast as their own results let them, which are
-    there after so long however few waves there are.
+    there after so long however few waves there are. A block more or less in the stretch is no difference in pace.
     """
-    begun = stretch.last.begun
+    begun, since = stretch.last.begun, stretch.last.begun - stretch.first.begun
     size = stretch.last.instructions / max(float(begun.sum()), 1.0)  # of a block
+    ahead = since - since.mean()
+    pace = since.mean() + np.sign(ahead) * np.maximum(np.abs(ahead) - 1.0, 0.0)
     moved = (stretch.last.issued - stretch.first.issued) / max(stretch.last.cycle - stretch.first.cycle, 1e-9)
     alone = sum(stretch.last.counters[name] - stretch.first.counters[name] for name in ALONE)
     most = (stretch.last.instructions - stretch.first.instructions) / max(alone, 1.0)
     longest = 0.0
     for unit in np.unique(units):
-        done = -np.sort(-begun[units == unit]) * size
+        order = np.argsort(-begun[units == unit], kind="stable")
+        done, speed = begun[units == unit][order] * size, pace[units == unit][order]
         rest = np.maximum(each - done, 0.0)
         if rest.sum() > 0.0 and moved[unit] > 0.0:
-            longest = max(longest, _all_through(rest * (left[unit] / rest.sum()), done * (moved[unit] / done.sum()), most))
+            longest = max(longest, _all_through(rest * (left[unit] / rest.sum()), speed * (moved[unit] / max(speed.sum(), 1e-9)), most))
     return longest
 
 

@@ -208,6 +208,7 @@ def op(
         0,
         lay.CLASSES.index(kind_class),
         0,
+        0,
     ]
 
 

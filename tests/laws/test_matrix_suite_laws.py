@@ -102,8 +102,8 @@ def test_more_stages_are_never_worse(sizes: tuple[int, int, int]) -> None:
 
 @pytest.mark.parametrize("cluster", [2, 4])
 def test_copies_to_a_cluster_read_once(cluster: int, tmp_path: Path) -> None:
-    """L2 is read once a cluster instead of once a workgroup."""
-    on, rounds, clusters = device("h200", fabric__group_merged=None), 32, 8
+    """L2 is read once a cluster instead of once a workgroup. In one partition: a line of the other would count in both."""
+    on, rounds, clusters = device("h200", fabric__group_merged=None, l2__partitions=1), 32, 8
     rows = {}
     for multicast in (False, True):
         body = kernels.shared_stream(cluster, multicast)

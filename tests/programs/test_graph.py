@@ -102,4 +102,11 @@ def test_nested_loops() -> None:
 def test_memory_slots_count_recorded_operations_only() -> None:
     body = "ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [%rd1];"
     body += " ld.shared.u32 %r2, [%r1]; ld.const.u32 %r3, [%r1]; st.global.u32 [%rd1], %r2; ret;"
-    assert [operation.memory_slot for operation in build(body).blocks[0].operations] == [-1, 0, 1, -1, 2, -1]
+    assert [operation.memory_slot for operation in build(body).blocks[0].operations] == [
+        -1,
+        0,
+        1,
+        2,
+        3,
+        -1,
+    ]  # constants that lanes may read apart too
