@@ -26,9 +26,7 @@ FLAGS = 16
 ADDRESS = 17  # byte address in the code
 CLASS = 18  # instruction class for counters and latencies, index into `CLASSES`
 LINE = 19  # source line
-READS = (
-    20  # registers read from bank 0 and bank 1, 4 bits each, then those of them that the instruction before has left where they are wanted
-)
+READS = 20  # registers read from bank 0 and bank 1, 4 bits each, then how many of them the instruction before has left in place
 CODE_COLUMNS = 21
 
 # --- kinds

@@ -1,8 +1,7 @@
 """Which bank of the register file each operand lies in, as an assembler places them, and what each instruction reads from each bank.
 
 In: nodes of each block in issue order, the class of registers that each value belongs to. Out: a packed word an instruction: reads from
-either of two
-banks, and how many of them the instruction before has left at the same operand, so that they are not read again right behind it.
+either of two banks, and how many of them the instruction before has left at the same operand, so that they are not read again behind it.
 
 Parts of one wide access lie in registers side by side, so in banks in turn; wide values lie in both. Every other value goes where the
 operands it is read together with are not.
@@ -35,7 +34,7 @@ def bank_reads(blocks: list[list[Node]], class_of: Callable[[Value], object]) ->
             operands = _operands(node, class_of)
             reads, kept = [0, 0], [0, 0]
             for at, (key, words) in enumerate(operands):
-                again = (at < len(before) and before[at] == key) or (at < 2 and key in before[:2])
+                again = _left(at, key, before)
                 for bank in range(BANKS) if words > 1 else (places.get(key, 0),):
                     reads[bank] += 1
                     kept[bank] += again
