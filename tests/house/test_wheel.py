@@ -39,7 +39,9 @@ def test_all_sources_are_in(wheel: zipfile.ZipFile) -> None:
         ("conf", "archex/conf"),
         ("experiments", "archex/experiments"),
         ("results/reference", "archex/reference"),
+        ("archex/reports/assets", "archex/reports/assets"),
         ("archex/reports/compare/assets", "archex/reports/compare/assets"),
+        ("archex/reports/validate/assets", "archex/reports/validate/assets"),
     ],
 )
 def test_data_is_in(wheel: zipfile.ZipFile, folder: str, inside: str) -> None:

@@ -8,8 +8,6 @@ the two together). Numbers travel as 32-bit floats, column by column, deflated.
 from __future__ import annotations
 
 import base64
-import json
-import re
 import zlib
 from collections.abc import Sequence
 from html import escape
@@ -26,6 +24,7 @@ from archex.reports.compare.names import mechanism
 from archex.reports.compare.sections import Section
 from archex.reports.compare.standings import LARGEST_BOUND, MARGIN
 from archex.reports.compare.traffic import COUNTS, SHARES
+from archex.reports.page import page
 from archex.reports.text import limiter_name
 
 #: Rows whose numbers are in the page (some 60 bytes each); of more designs those of both ends are.
@@ -40,19 +39,8 @@ def html(found: Findings, sections: Sequence[Section], title: str) -> str:
     """The page."""
     kept = _kept(found)
     data = _data(found, kept)
-    parts = {
-        "title": escape(title),
-        "style": _asset("page.css"),
-        "script": "\n".join(_asset(name) for name in ("model.js", "text.js", "draw.js", "page.js")),
-        "data": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
-        "printed": "\n".join(_printed(section) for section in sections),
-        "facts": escape(_facts(found, kept, len(data["numbers"]))),
-    }
-    return re.sub(r"\{\{(\w+)\}\}", lambda gap: parts[gap[1]], _asset("page.html"))  # in one pass: a name may look like a gap
-
-
-def _asset(name: str) -> str:
-    return (_ASSETS / name).read_text()
+    texts = {"printed": "\n".join(_printed(section) for section in sections)}
+    return page(_ASSETS, "compare", title, _facts(found, kept, len(data["numbers"])), data, texts, ("model.js", "draw.js", "page.js"))
 
 
 def _kept(found: Findings) -> list[int]:

@@ -1,26 +1,24 @@
-"""The errors as one HTML file that asks for nothing: styles, scripts and numbers are in it.
+"""The errors as one HTML file that asks for nothing.
 
 In: errors, rows and a `Reference`. Out: the text of the page: every launch as a point (measured against modelled) and as a line of a
-table, each with its counters beside silicon's; families, counters and bounds. Style and small helpers are those of the comparison's page.
+table, each with its counters beside silicon's; families, counters and bounds.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from archex.records.schema import BY_NAME
+from archex.reports.page import page
 from archex.reports.reference import COUNTERS, Reference
 from archex.reports.validate.bounds import Judged
 from archex.reports.validate.counters import CLOSE, UNITS, counter_errors, difference, pair
 from archex.reports.validate.errors import Errors, Row, families
 
 _ASSETS = Path(__file__).with_name("assets")
-_SHARED = Path(__file__).parents[1] / "compare" / "assets"
 
 
 def html(
@@ -34,15 +32,9 @@ def html(
 ) -> str:
     """The page. `overview`: lines of a name and a value; `band`: percent off where lines are drawn. Without `blamed` no counters."""
     data = _data(errors, rows, reference, blamed, judged, band)
-    parts = {
-        "title": escape(f"The model against {reference.folder.name}"),
-        "style": (_SHARED / "page.css").read_text() + (_ASSETS / "page.css").read_text(),
-        "script": (_SHARED / "text.js").read_text() + (_ASSETS / "page.js").read_text(),
-        "data": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
-        "facts": escape(f"{len(errors.errors)} launches of {reference.folder.name}, error of {errors.what}"),
-        "overview": "".join(f"<tr><td>{escape(name)}</td><td class=n>{escape(value)}</td></tr>" for name, value in overview),
-    }
-    return re.sub(r"\{\{(\w+)\}\}", lambda gap: parts[gap[1]], (_ASSETS / "page.html").read_text())  # one pass: a name may look like a gap
+    facts = f"{len(errors.errors)} launches of {reference.folder.name}, error of {errors.what}"
+    lines = (f"<tr><td>{escape(name)}</td><td class=n>{escape(value)}</td></tr>" for name, value in overview)
+    return page(_ASSETS, "validate", f"The model against {reference.folder.name}", facts, data, {"overview": "".join(lines)})
 
 
 def _data(
