@@ -14,6 +14,7 @@ from archex.reports.text import console
 from archex.suite.published import published
 from archex.sweeps import flags
 from archex.sweeps.plan import describe_one
+from archex.sweeps.settings import KEYS
 from archex.sweeps.work import Steps
 
 #: The word in place of a folder.
@@ -33,6 +34,11 @@ def published_figures(keys: Mapping[str, str], rest: Sequence[str], steps: Steps
         Problem(key, value, "needs launches that were measured; of this device figures are published")
         for key, value in keys.items()
         if key != "reference"
+    ]
+    problems += [
+        Problem(key, value, "says how launches run, and published figures are run in one way")
+        for key, _, value in (argument.partition("=") for argument in rest)
+        if key.lstrip("+").partition(".")[0] in KEYS
     ]
     asked = flags.parse(rest)
     if asked.multirun:

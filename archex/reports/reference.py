@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import attrs
@@ -101,22 +102,48 @@ class Reference:
 
 def read(folder: Path) -> Reference:
     """All launches of a folder that were measured. RequestError for a folder that isn't a reference."""
-    try:
-        known = json.loads((folder / "launches.json").read_text())
-    except (OSError, ValueError) as error:
-        raise RequestError([Problem("reference", str(folder), f"is no reference: launches.json does not read ({error})")]) from None
+    known = _launches(folder)
     found: dict[str, Measured] = {}
     timed = False
     for file in sorted(folder.glob("*.csv")):
-        with open(file, newline="") as stream:
-            for line in csv.DictReader(stream):
-                if line.get("id") in known and (line.get("cycles") or line.get("min_us")):
-                    found[line["id"]] = _measured(line)
-                    timed = timed or not line.get("cycles")
+        for line in _lines(folder, file):
+            if line.get("id") in known and (line.get("cycles") or line.get("min_us")):
+                found[line["id"]] = _measured(line)
+                timed = timed or not line.get("cycles")
     if not found:
         rule = "holds no measurement of its launches (CSV files with id and cycles or min_us)"
         raise RequestError([Problem("reference", str(folder), rule)])
+    what = "min_us" if timed else "cycles"
+    wrong = [name for name, one in found.items() if not 0 < one.values.get(what, 0.0) < float("inf")]
+    if wrong:
+        raise RequestError([Problem("reference", str(folder), f"has no {what} above 0 of {name}") for name in wrong])
     return Reference(folder, timed, found)
+
+
+def _launches(folder: Path) -> Collection[str]:
+    """The names of a folder's launches."""
+    rule = "is no reference: launches.json"
+    try:
+        known = json.loads((folder / "launches.json").read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise RequestError([Problem("reference", str(folder), f"{rule} does not read: {_why(error)}")]) from None
+    if not isinstance(known, dict):
+        raise RequestError([Problem("reference", str(folder), f"{rule} is no map of launches")])
+    return known
+
+
+def _lines(folder: Path, file: Path) -> list[dict[str, str]]:
+    try:
+        with open(file, newline="") as stream:
+            return list(csv.DictReader(stream))
+    except (OSError, ValueError, csv.Error) as error:
+        raise RequestError([Problem("reference", str(folder), f"is no reference: {file.name} does not read: {_why(error)}")]) from None
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no text"
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _measured(line: dict[str, str]) -> Measured:

@@ -108,7 +108,7 @@ def test_the_command_runs_the_reference(place: Path, cycles: Path, capsys: pytes
 
 WRONG = [
     ([], "device: is needed: archex validate device=h200"),
-    (["device=h200", "reference=nowhere"], "reference: nowhere is no reference: launches.json does not read ("),
+    (["device=h200", "reference=nowhere"], "reference: nowhere is no reference: launches.json does not read: No such file"),
     (["device=h200", "reference=SILICON", "bound=x"], "bound: x must be a percentage, such as 12"),
     (["device=h200", "reference=SILICON", "bound=-3"], "bound: -3 must be a percentage, such as 12"),
     (["device=h200", "reference=SILICON", "bound=nan"], "bound: nan must be a percentage, such as 12"),
@@ -141,6 +141,29 @@ def test_requests_that_are_wrong(arguments: list[str], said: str, place: Path, c
     (line,) = complaints.splitlines()
     assert line.replace(str(cycles), "SILICON").startswith(f"archex: {said}")
     assert (out, sorted(Path().rglob("*"))) == ("", before)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("launches.json", b"[]", "is no reference: launches.json is no map of launches"),
+        ("launches.json", b"5", "is no reference: launches.json is no map of launches"),
+        ("launches.json", b"{", "is no reference: launches.json does not read: Expecting property name"),
+        ("launches.json", b"\xff\xfe", "is no reference: launches.json does not read: it is no text"),
+        ("more.csv", b"\xff\xfe", "is no reference: more.csv does not read: it is no text"),
+        ("more.csv", b"id,cycles\nrun,0\n", "has no cycles above 0 of run"),
+        ("more.csv", b"id,cycles\nrun,-4\n", "has no cycles above 0 of run"),
+        ("more.csv", b"id,cycles\nrun,many\n", "has no cycles above 0 of run"),
+        ("more.csv", b"id,cycles\nrun,nan\n", "has no cycles above 0 of run"),
+        ("more.csv", b"id,cycles,min_us\nrun,,3\n", "has no min_us above 0 of "),
+    ],
+)
+def test_references_that_are_wrong(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    folder = a_reference(tmp_path / "own", "id,cycles", ["run,9", "other,9"])
+    (folder / name).write_bytes(content)
+    with pytest.raises(RequestError) as caught:
+        validate.main(["device=h200", f"reference={folder}"])
+    assert str(caught.value).startswith(f"reference: {folder} {said}")
 
 
 def test_a_picture_without_matplotlib(cycles: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,9 @@ def test_what_is_passed_and_by_how_much() -> None:
         ("h200: {mape: six}", "bounds.h200.mape: six must be a number from 0 (FILE)"),
         ("h200: {mape: -1}", "bounds.h200.mape: -1 must be a number from 0 (FILE)"),
         ("h200: {mape: yes}", "bounds.h200.mape: True must be a number from 0 (FILE)"),
+        (f"h200: {{mape: 1{'0' * 400}}}", "bounds.h200.mape: 1000"),
+        (f"h200: {{mape: {'1' * 5000}}}", "bounds: FILE is not YAML: Exceeds the limit"),
+        ("[" * 5000, "bounds: FILE is not YAML: maximum recursion depth exceeded"),
         ("h200: {mape: .nan}", "bounds.h200.mape: nan must be a number from 0 (FILE)"),
     ],
 )

@@ -6,6 +6,7 @@ Out: `Judged`, a line a bound. Each figure has its side: errors stay under their
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,7 @@ def read(asked: str, reference: str, folder: Path) -> dict[str, float]:
         raise RequestError([Problem("bounds", asked, "is no file", [*SECTIONS, "FILE"])]) from None
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError([Problem("bounds", asked, f"does not read: {getattr(error, 'strerror', None) or 'it is no text'}")]) from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a number of too many digits, brackets in brackets
         raise RequestError([Problem("bounds", asked, f"is not YAML: {' '.join(str(error).split())}")]) from None
     held = held.get(asked) if asked in SECTIONS and isinstance(held, dict) else held
     if not isinstance(held, dict):
@@ -138,7 +139,7 @@ def _checked(asked: str, reference: str, given: Any) -> dict[str, float]:
         if name not in FIGURES:
             problem = Problem(f"bounds.{reference}.{name}", ABSENT, "is no figure", list(FIGURES), closest(name, FIGURES), asked)
             problems.append(problem)
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= sys.float_info.max:
             problems.append(Problem(f"bounds.{reference}.{name}", value, "must be a number from 0", source=asked))
     if problems:
         raise RequestError(problems)
