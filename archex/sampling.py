@@ -12,6 +12,7 @@ window   few long workgroups: their first instructions, then the rest at the rat
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 
 import attrs
@@ -292,8 +293,14 @@ def _all_through(rest: np.ndarray, speed: np.ndarray, most: float) -> float:
 
 
 def nearest(samples: list[Sample], instructions: float) -> Sample:
-    """The sample nearest to a number of wave-instructions."""
-    return min(samples, key=lambda sample: abs(sample.instructions - instructions))
+    """The sample nearest to a number of wave-instructions, the first of equals. Samples are in the order they were taken in."""
+    after = bisect_left(samples, instructions, key=_issued)
+    near = min(samples[max(after - 1, 0) : after + 1], key=lambda sample: abs(sample.instructions - instructions))
+    return samples[bisect_left(samples, near.instructions, hi=after, key=_issued)] if after else near
+
+
+def _issued(sample: Sample) -> float:
+    return sample.instructions
 
 
 def _rate(first: Sample, last: Sample) -> float:

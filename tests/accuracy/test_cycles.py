@@ -14,19 +14,15 @@ from typing import Any
 
 import pytest
 import yaml
-from archex.assembly import assemble
 from archex.base import folders
 from archex.base.options import Options
 from archex.cli import validate as command
 from archex.records import schema, store
-from archex.reports import reference
 from archex.reports.validate import Error, Errors, compare, warm
 from archex.reports.validate.bounds import figures, judge
 from archex.reports.validate.explained import explained
-from archex.simulate import simulate
-from archex.suite.launch import read_folder
 from archex.suite.published import SHARE_OF_LIBRARY
-from archex.testing.devices import described
+from measured import launches, run, silicon
 
 #: One launch of each family that takes about two seconds or less.
 FEW = """
@@ -106,19 +102,13 @@ EXACT = ("copy_f4", "triad_f4", "transpose_pad", "stencil3d", "read_f4", "dropou
 
 
 def simulated(names: Sequence[str], options: Options) -> list[dict[str, Any]]:
-    device = assemble(described("h200"))
-    launches = read_folder(folders.reference() / "h200", list(names))
-    return [schema.row({"launch": name, "device": "h200", "status": "ok"} | simulate(device, launches[name], options)) for name in names]
+    found = launches(names).items()
+    return [schema.row({"launch": name, "device": "h200", "status": "ok"} | run(launch, options)) for name, launch in found]
 
 
 @cache
 def rows() -> list[dict[str, Any]]:
     return simulated(FEW, Options())
-
-
-@cache
-def silicon() -> reference.Reference:
-    return reference.read(folders.reference() / "h200")
 
 
 def worst(errors: Errors, number: int = 5) -> list[str]:

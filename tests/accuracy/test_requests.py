@@ -6,17 +6,9 @@ a difference here is an access that is missing, or a rule of coalescing that is 
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
 import pytest
-from archex.assembly import assemble
-from archex.base import folders
 from archex.base.options import Options
-from archex.reports import reference
-from archex.simulate import simulate
-from archex.suite.launch import read_folder
-from archex.testing.devices import described
+from measured import launches, run, silicon
 
 COLUMNS = [f"global_{what}_{unit}" for what in ("load", "store") for unit in ("requests", "sectors")]
 #: Families whose indices the reference drew at random: the numbers are drawn anew here.
@@ -76,15 +68,8 @@ kmeans[points=1048576,clusters=16,features=8]
 """.split()
 
 
-@cache
-def silicon() -> reference.Reference:
-    return reference.read(folders.reference() / "h200")
-
-
 def check(launch: str) -> None:
-    row: dict[str, Any] = simulate(
-        assemble(described("h200")), read_folder(folders.reference() / "h200", [launch])[launch], Options(sampling="off")
-    )
+    row = run(launches([launch])[launch], Options(sampling="off"))
     measured = silicon().launches[launch]
     close = 0.005 if launch.startswith(RANDOM) else 0.0
     found = {column: row[column] for column in COLUMNS}

@@ -9,12 +9,8 @@ from collections.abc import Iterable
 from statistics import median
 
 import pytest
-from archex.assembly import assemble
-from archex.base import folders
 from archex.base.options import Options
-from archex.simulate import simulate
-from archex.suite.launch import read_folder
-from archex.testing.devices import described
+from measured import launches, run
 
 #: Sampled by themselves, and whole within a few seconds.
 SAMPLED = """
@@ -45,12 +41,11 @@ WHOLE = 60.0
 
 def hold(names: Iterable[str]) -> int:
     """Hold sampled runs of these launches against whole ones; how many were sampled."""
-    device, folder = assemble(described("h200")), folders.reference() / "h200"
     differences: list[tuple[float, float, str]] = []
-    for name, launch in read_folder(folder, list(names)).items():
-        some = simulate(device, launch, Options())
+    for name, launch in launches(list(names)).items():
+        some = run(launch)
         if some["sampled_fraction"] < 1.0 and (some["simulate_seconds"] + some["trace_seconds"]) / some["sampled_fraction"] <= WHOLE:
-            whole = simulate(device, launch, Options(sampling="off"))
+            whole = run(launch, Options(sampling="off"))
             differences.append((abs(some["cycles"] / whole["cycles"] - 1.0), some["error_bound"], name))
     sizes = sorted(difference for difference, _, _ in differences)
     furthest = sorted(differences, reverse=True)[:5]
@@ -68,4 +63,4 @@ def test_twenty_launches() -> None:
 
 @pytest.mark.nightly
 def test_all_that_run_whole_in_a_minute() -> None:
-    assert hold(read_folder(folders.reference() / "h200")) > 80
+    assert hold(launches()) > 80
