@@ -15,6 +15,7 @@ from archex.parts.instruction_cache import InstructionCache
 from archex.parts.instruction_set import InstructionSet
 from archex.parts.interconnect import Interconnect
 from archex.parts.interleave import Interleave
+from archex.parts.link import Link
 from archex.parts.local_memory import LocalMemory
 from archex.parts.matrix_unit import MatrixUnit
 from archex.parts.memory import Memory
@@ -36,6 +37,7 @@ KINDS: dict[str, type[Part]] = {
     for page in (
         InstructionSet, WaveScheduler, Simd, MatrixUnit, ScalarUnit, SpecialFunctionUnit, RegisterFile, LocalMemory, InstructionCache,
         ScalarCache,         VectorCache, Cache, AddressTranslation, Interconnect, Memory, AsyncCopyUnit, Dispatcher, ComputeUnit,
+        Link,
         Replacement, SetIndex, Coalescing, BankConflict, Interleave, Placement,
     )
 }  # fmt: skip
@@ -72,7 +74,8 @@ SLOTS: dict[str, Slot] = {
         Slot("async_copy_unit", "async_copy_unit", optional=True),
         Slot("dispatcher", "dispatcher"),
         Slot("compute_unit", "compute_unit"),
+        Slot("link", "link", optional=True),
     )
 }
 #: Root keys of the contract whose parts don't exist yet: they must be empty.
-EMPTY_SLOTS = ("host", "link", "cost")
+EMPTY_SLOTS = ("host", "cost")

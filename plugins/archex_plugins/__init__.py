@@ -38,12 +38,18 @@ from archex_plugins.scheduling.oldest_first import OldestFirst
 from archex_plugins.scheduling.oldest_workgroup import OldestWorkgroup
 from archex_plugins.scheduling.two_level import TwoLevel
 from archex_plugins.structure import STRUCTURE
+from archex_plugins.topology.full_mesh import FullMesh
+from archex_plugins.topology.pcie_tree import TreeOfSwitches
+from archex_plugins.topology.ring import RingOfDevices
+from archex_plugins.topology.switched import Switched
+from archex_plugins.topology.torus_2d import Torus
 
 POLICIES: tuple[type[Part], ...] = (
     CacheConscious, GreedyThenOldest, GreedyThenWaiting, LooseRoundRobin, OldestFirst, OldestWorkgroup, TwoLevel,
     Fifo, Lru, PseudoLru, Random, Rrip,
     Hashed, Modulo, ByGroup, ByLine, HashedBanks, Swizzled, WordConflicts, HashedChunks, PlainChunks, DepthFirst, InOrder, LeastHeld,
     BankedFile, PortedFile, Hierarchy, Mesh, Ring,
+    FullMesh, RingOfDevices, Switched, Torus, TreeOfSwitches,
 )  # fmt: skip
 
 

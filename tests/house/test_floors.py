@@ -12,6 +12,7 @@ FLOORS = {
     "archex.base": 0,
     "archex": 0,  # the package itself re-exports the plugin marker and nothing else
     "archex.parts": 1,
+    "archex.links": 1,
     "archex.programs": 1,
     "archex.engine": 1,
     "archex.registry": 2,

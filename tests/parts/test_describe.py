@@ -63,7 +63,7 @@ def problems(device: str = "tiny", /, **values: Any) -> list[str]:
         ("memory_path", "l2", "memory_path: l2 must be a list of slots, from the lanes outwards, that ends with memory"),
         ("l22", {"name": "set_associative", "ways": 4},
          "l22: is not a known slot or key (a further cache level must be named in memory_path); did you mean l2?"),
-        ("link", {"name": "big"}, "link: is a slot that no part fills yet; leave it out"),
+        ("cost", {"name": "big"}, "cost: is a slot that no part fills yet; leave it out"),
         ("device.terms", "cray", "device.terms: cray is not a known choice (choices: amd, neutral, nvidia)"),
     ],
 )  # fmt: skip

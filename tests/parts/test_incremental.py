@@ -32,7 +32,7 @@ VALUES: dict[str, list[Any]] = {
     "simd.lanes": [16, 32, 5],
     "fabric.serves": ["l2", "l3"],
     "memory_path": [["vector_cache", "l2", "memory"], ["vector_cache", "memory"], "l2"],
-    "link": [{}, {"name": "big"}],
+    "cost": [{}, {"name": "big"}],
     "device.name": ["mine", ""],
 }
 overrides = st.lists(

@@ -11,6 +11,7 @@ device `tiny`'s own, and what its numbers leave out is as there.
 from archex.testing.contracts.bank_conflict import BankConflictContract
 from archex.testing.contracts.coalescing import CoalescingContract
 from archex.testing.contracts.interleave import InterleaveContract
+from archex.testing.contracts.link import LinkContract
 from archex.testing.contracts.part import PartContract
 from archex.testing.contracts.placement import PlacementContract
 from archex.testing.contracts.register_file import RegisterFileContract
@@ -58,6 +59,7 @@ CONTRACTS: dict[str, type[PartContract]] = {
     "async_copy_unit": AsyncCopyUnitContract,
     "dispatcher": DispatcherContract,
     "compute_unit": ComputeUnitContract,
+    "link": LinkContract,
     "replacement": ReplacementContract,
     "set_index": SetIndexContract,
     "coalescing": CoalescingContract,
@@ -79,6 +81,7 @@ __all__ = [
     "InstructionSetContract",
     "InterconnectContract",
     "InterleaveContract",
+    "LinkContract",
     "LocalMemoryContract",
     "MatrixUnitContract",
     "MemoryContract",

@@ -1,0 +1,176 @@
+"""The time of an exchange by one algorithm and protocol, and what it leaves on links, compute units and memory.
+
+A ring's steps take what their fullest link takes, and a handshake for each part of a chunk; what does not fit into a chunk of every channel
+goes round again. A channel does one thing at a time, so what it moves within its device at the end is added. Chains and trees hand on
+while they receive: their depth costs once, the data once. In the switch a chunk passes some stages; the first and last are not covered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from archex.links.network import Network, Protocol, Switched, add
+from archex.links.phases import Phase, Stage
+
+
+@attrs.frozen
+class Exchange:
+    """An estimate: nanoseconds, bytes by link, compute units and bytes of memory of a rank."""
+
+    algorithm: str
+    protocol: str
+    ns: float
+    loads: np.ndarray
+    units: int
+    memory: float
+    folded: bool
+    stages: Sequence[Stage]
+
+
+def exchange(
+    network: Network, ranks: Sequence[int], size: int, algorithm: str, stages: Sequence[Stage], protocol: str, fold: bool
+) -> Exchange:
+    """`size` bytes by the stages of an algorithm."""
+    at = np.array(ranks)
+    fold = fold and all(_alike(phase, len(ranks)) for stage in stages for phase in stage)
+    if algorithm == "in_switch":
+        assert network.library.switched is not None
+        ns, loads = _in_switch(network, at, size, stages, network.library.switched)
+        units = network.library.switched.channels
+    else:
+        chosen = network.library.protocols[protocol]
+        by = _steps if algorithm in ("ring", "direct") else _tree
+        ns, loads, units = by(network, at, size, stages, chosen, algorithm, fold)
+    return Exchange(algorithm, protocol, ns, loads, units, _memory(size, stages, len(ranks)), fold, stages)
+
+
+def _alike(phase: Phase, n: int) -> bool:
+    """Whether all ranks send as far: only then one stands for all."""
+    far = np.bincount((phase.targets - phase.sources) % n)
+    return not phase.switched and bool(np.all((far == 0) | (far == n)))
+
+
+def _stage_loads(network: Network, at: np.ndarray, size: float, stage: Stage, wire: float, fold: bool) -> np.ndarray:
+    """Bytes by link of one step of a stage."""
+    loads = np.zeros(0)
+    for phase in stage:
+        of = network.folded_loads if fold else network.loads
+        loads = add(loads, of(at[phase.sources], at[phase.targets], size * phase.share * wire))
+    return loads
+
+
+def _latency(network: Network, at: np.ndarray, stage: Stage, fold: bool) -> float:
+    if fold:
+        distances = np.unique(np.concatenate([(at[p.targets] - at[p.sources]) % network.devices for p in stage]))
+        return network.latency_ns(np.zeros_like(distances), distances)
+    return max(network.latency_ns(at[phase.sources], at[phase.targets]) for phase in stage)
+
+
+def _steps(
+    network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], protocol: Protocol, algorithm: str, fold: bool
+) -> tuple[float, np.ndarray, int]:
+    library, n = network.library, len(at)
+    ring = algorithm == "ring"
+    channels = library.channels if ring else library.peer_channels
+    total, ns = np.zeros(0), protocol.base_ns
+    for stage in stages:
+        piped = stage[0].pipelined
+        once = _stage_loads(network, at, size, stage, network.wire() / protocol.share, fold)
+        sent = sum(phase.share for phase in stage) * size * (1 if ring else n - 1)  # of a rank in a step
+        steps = stage[0].steps
+        loads = once if piped else once * steps
+        total = add(total, loads)
+        chunk = min(protocol.chunk, sent / channels)
+        rounds = max(1, math.ceil(sent / channels / protocol.chunk))
+        shakes = protocol.step_ns + _latency(network, at, stage, fold)
+        data = _data_ns(network, loads, sent * (1 if piped else steps), protocol)
+        if piped:  # one after the other for the first part, then all at once
+            ns += data + (steps - 1) * _fill(data, sent, channels, protocol) + (steps + rounds * protocol.parts(chunk) - 1) * shakes
+        else:
+            ns += data + steps * rounds * protocol.parts(chunk) * shakes
+    own = _within(stages) * size / n
+    return ns + own / (channels * library.copy_rate) * 1e9, total, channels
+
+
+def _within(stages: Sequence[Stage]) -> int:
+    """Whether ranks move a part of the data within their device while they send nothing: a ring's last receive, their own part."""
+    last = stages[-1][0]
+    return int(len(last.sources) > 1 and not last.adds and not last.pipelined)
+
+
+def _fill(data_ns: float, sent: float, channels: int, protocol: Protocol) -> float:
+    """The least part of a channel's chunk, before it can be handed on."""
+    return data_ns * min(1.0, channels * protocol.slice_least / sent) if sent else 0.0
+
+
+def _data_ns(network: Network, loads: np.ndarray, sent: float, protocol: Protocol) -> float:
+    """Of the fullest link, or of the protocol."""
+    return max(network.time_ns(loads), sent / protocol.rate * 1e9 if protocol.rate else 0.0)
+
+
+def _tree(
+    network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], protocol: Protocol, algorithm: str, fold: bool
+) -> tuple[float, np.ndarray, int]:
+    """All stages hand on at the same time: what is added at the root comes back while more is added."""
+    channels = network.library.channels
+    loads, shakes, depth = np.zeros(0), 0.0, 0
+    for stage in stages:
+        loads = add(loads, _stage_loads(network, at, size, stage, network.wire() / protocol.share, fold))
+        shakes = max(shakes, protocol.tree_step_ns + _latency(network, at, stage, fold))
+        depth += stage[0].steps
+    rounds = max(1, math.ceil(size / channels / protocol.chunk))
+    parts = rounds * protocol.parts(min(protocol.chunk, size / channels))
+    data = _data_ns(network, loads, size * len(stages), protocol) / network.library.tree_share
+    ns = protocol.base_ns + data + (depth - 1) * _fill(data, size, channels, protocol) + (depth + parts - 1) * shakes
+    return ns, loads, channels
+
+
+def _in_switch(network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], library: Switched) -> tuple[float, np.ndarray]:
+    """A rank's link carries, of an addition, all it holds towards the switch and its part back; of a store to all, the other way round.
+
+    Each request that the switch hands to all ranks is a packet without data on their way in.
+    """
+    n, wire = len(at), network.wire()
+    asked = network.header / network.payload
+    outwards, inwards = 0.0, 0.0  # bytes on a rank's links
+    for stage in stages:
+        part = size * stage[0].share
+        if stage[0].switched == "add":
+            outwards, inwards = outwards + size * wire + part * asked, inwards + part * wire + size * asked
+        else:
+            outwards, inwards = outwards + part * wire, inwards + size * wire
+    loads = np.zeros(0)
+    for k in range(n):
+        there, back = network.way(int(at[k]), int(at[(k + 1) % n])), network.way(int(at[(k + 1) % n]), int(at[k]))
+        mine = np.zeros(len(network.links))
+        mine[there[0]], mine[back[-1]] = outwards, inwards
+        loads = add(loads, mine)
+    latency = _latency(network, at, stages[0], False) if n <= 64 else network.latency_ns(at[:1], at[1:2])
+    data = network.time_ns(loads)
+    round_bytes = _switched_chunk(library, size, n) * library.channels * n
+    uncovered = (library.stages - 1) * (min(1.0, round_bytes / size) if size else 0.0)
+    return library.base_ns + len(stages) * latency + data * (1 + uncovered), loads
+
+
+def _switched_chunk(library: Switched, size: float, n: int) -> int:
+    """Shorter chunks for shorter operations, so that stages overlap: halves from 64, 8 and 2 rounds downwards."""
+    chunk = library.chunk
+    for rounds, least in ((64, 4), (8, 2), (2, 1)):
+        smaller = library.chunk_least * least
+        if size < rounds * library.channels * n * chunk and chunk > smaller:
+            chunk = smaller
+    return chunk
+
+
+def _memory(size: float, stages: Sequence[Stage], n: int) -> float:
+    """Bytes read and written in a rank's memory: what is sent is read, twice where it is added to; what arrives is written."""
+
+    def of(phase: Phase) -> float:
+        flows = len(phase.sources) / n * phase.share * (1 if phase.pipelined else phase.steps)
+        return flows * (3 if phase.adds else 2)
+
+    return size * sum(of(phase) for stage in stages for phase in stage)

@@ -1,0 +1,113 @@
+"""What joins the devices of a machine: links of a device, the topology they form, and the library that exchanges data over them.
+
+`route(source, target, devices, params) -> hops`, plain Python, asked once for each pair of devices that exchange something: the `Hop`s of
+the way between them, in order. `rings(devices, params) -> orders`, optional: orders of the devices in which a ring library sends, each a
+ring of its own that runs beside the others; without it one ring by number. `rotates(devices, params) -> flag`, optional: whether every
+device sees the same when all are renumbered by one; then symmetric ranks can be folded. `params` are the links of a device and the part's
+own numbers.
+
+Data travel in packets, each with a header: what a link carries of data is payload / (payload + header) of its rate. A load from another
+device sends a header of its own the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import attrs
+
+from archex.parts.part import Part, PolicyFunction, flag, nested, number
+
+
+@attrs.frozen(kw_only=True)
+class ProtocolSpec:
+    """How a library tells a neighbour that data have arrived."""
+
+    base: float = number("s", "an operation on the device before its first step")
+    step: float = number("s", "handshake with a neighbour of a ring, beside the links' latency")
+    tree_step: float = number("s", "the same with a neighbour of a tree")
+    share: float = number("ratio", "of the bytes that it sends, data", low=0.01, high=1)
+    rate: float | None = number("B/s", "data that a device sends at most; none: what links give", low=1, default=None)
+    chunk: int = number("B", "data of a step on one channel at most: what does not fit goes round again", low=256)
+    slices: int = number("count", "parts of a chunk, each with a handshake of its own", low=1, default=1)
+    slice_least: int = number("B", "a smaller part is not split off", low=1, default=1)
+
+
+@attrs.frozen(kw_only=True)
+class SwitchedSpec:
+    """Operations that the switch does: it adds what devices hold, and hands one store to all."""
+
+    base: float = number("s", "an operation on the device before its first data")
+    channels: int = number("count", "channels, each on a compute unit", low=1)
+    stages: int = number("count", "passes over a chunk, one after the other: into a buffer, through the switch, out of it", low=1)
+    chunk: int = number("B", "data of a channel and device in a pass at most", low=256)
+    chunk_least: int = number("B", "in short operations at least", low=256)
+
+
+@attrs.frozen(kw_only=True)
+class LibrarySpec:
+    """The software that moves data between devices with compute units: channels, protocols, what a call costs."""
+
+    call: float = number("s", "on the processor, from one call of a collective to the next")
+    call_each: float = number("s", "on the processor beside that, for each send and receive of a grouped call")
+    channels: int = number("count", "channels, each on a compute unit", low=1)
+    peer_channels: int = number("count", "channels of sends and receives between pairs", low=1)
+    copy_rate: float = number("B/s", "data that a channel moves within its device, while it sends nothing", low=1)
+    chain: int = number("count", "devices in a row that a tree passes one after the other", low=1)
+    tree_share: float = number("ratio", "of the links' rate that trees reach", low=0.01, high=1)
+    direct: bool = flag("reduces by exchange between all pairs, too", default=False)
+    protocols: dict[str, ProtocolSpec] = nested(ProtocolSpec, "how arrival is told", each="map")
+    switched: SwitchedSpec | None = nested(SwitchedSpec, "operations in the switch; none: the library has none", default=None)
+
+
+@attrs.frozen(kw_only=True)
+class LinkSpec:
+    """Links of one device, what a packet costs, the library."""
+
+    links: int = number("count", "links of a device", low=1, high=1024)
+    rate: float = number("B/s", "one link, each way, headers included", low=1)
+    hop: float = number("s", "latency of a hop, one way, with what stands at its end")
+    payload: int = number("B", "data of a packet of a kernel's loads and stores", low=1)
+    copy_payload: int = number("B", "data of a packet of a copy engine", low=1)
+    header: int = number("B", "of a packet beside its data")
+    copy_setup: float = number("s", "a copy between devices by an engine, before its first byte")
+    copy_call: float = number("s", "on the processor, from one such copy to the next")
+    reduces: bool = flag("what joins the devices adds and multiplies data", default=False)
+    library: LibrarySpec = nested(LibrarySpec, "the software that exchanges data")
+
+
+class Hop(NamedTuple):
+    """From node to node, and how many of a device's links lie there side by side."""
+
+    start: Hashable
+    end: Hashable
+    links: float
+
+
+class Link(Part):
+    """Devices reach each other over hops of links with a rate and a latency."""
+
+    kind = "link"
+    Spec = LinkSpec
+    functions = (
+        PolicyFunction("route", ("source", "target", "devices", "params"), "the hops of the way", "once a pair of devices, at assembly"),
+        PolicyFunction("rings", ("devices", "params"), "orders of the devices", "once for a count of devices", required=False),
+        PolicyFunction("rotates", ("devices", "params"), "true or false", "once for a count of devices", required=False),
+    )
+
+    @classmethod
+    def parameters(cls, spec: Any) -> tuple[float, ...]:
+        """The links of a device, then what a part's own Spec adds to the kind's."""
+        common = {field.name for field in attrs.fields(LinkSpec)}
+        values = [getattr(spec, field.name) for field in attrs.fields(cls.Spec) if field.name not in common]
+        return (float(spec.links), *(float(value) for value in values if isinstance(value, (int, float))))
+
+    @classmethod
+    def check(cls, spec: Any) -> list[tuple[str, object, str]]:
+        found: list[tuple[str, object, str]] = []
+        if not spec.library.protocols:
+            found.append(("library", "protocols", "must have a protocol"))
+        if spec.library.switched is not None and not spec.reduces:
+            found.append(("reduces", spec.reduces, "must be true where the library works in the switch"))
+        return found

@@ -1,0 +1,1 @@
+"""Topologies of links between devices: which hops lie between two of them."""
