@@ -1,8 +1,8 @@
 """Exchanges between devices: what each algorithm and protocol would take, and the one that the library takes.
 
 In: a network, a kind of exchange, the ranks (devices), bytes. Out: a `Collective`: its time alone, and what it asks of links, compute units
-and memory, so that others can share them. `bytes` is the larger of what a rank gives and gets: the vector of an all-reduce and a broadcast,
-what a rank gives to a reduce-scatter and an all-to-all, what it gets from an all-gather, the message of a send.
+and memory, so that others can share them. `bytes` is the larger of what a rank gives and gets: the vector of an all-reduce, a
+broadcast and a reduce, what a rank gives to a reduce-scatter and an all-to-all, what it gets from an all-gather, the message of a send.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from archex.links import timing
 from archex.links.network import Library, Network
 from archex.links.phases import Stage, direct, in_switch, ring, send, tree
 
-KINDS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all", "send_recv")
+KINDS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce", "all_to_all", "send_recv")
 #: Ranks beyond which alike ones are folded where the network allows it.
 FOLD_ABOVE = 64
 
@@ -67,7 +67,7 @@ def plan(
 ) -> Collective:
     """The exchange as the library would do it: of what is allowed, the algorithm and protocol with the shortest time.
 
-    root: the rank from which a broadcast comes, by position. folded: alike ranks computed once; None: where many are.
+    root: from which a broadcast comes or to which a reduce goes, by position. folded: alike ranks computed once; None: where many are.
     """
     _check(network, kind, ranks, bytes, root)
     n, library = len(ranks), network.library
@@ -87,7 +87,7 @@ def plan(
         asked = f"{algorithm or 'any algorithm'} with {protocol or 'any protocol'}"
         raise RequestError([Problem("collective.algorithm", asked, f"is nothing that this network's library has for {kind}")])
     best = min(found, key=lambda one: one.ns)
-    sent = bytes * {"all_reduce": 2 * (n - 1) / n, "broadcast": 1.0, "send_recv": 1.0}.get(kind, (n - 1) / n)
+    sent = bytes * {"all_reduce": 2 * (n - 1) / n, "broadcast": 1.0, "reduce": 1.0, "send_recv": 1.0}.get(kind, (n - 1) / n)
     links = {network.links[k]: float(v) for k, v in enumerate(best.loads) if v}
     demands = Demands(links, best.units, best.memory)
     rate = sent / best.ns * 1e9
@@ -105,11 +105,11 @@ def _algorithms(network: Network, kind: str, ranks: Sequence[int], root: int) ->
         yield "direct", direct(kind, n)
         return
     yield "ring", ring(kind, _orders(network, library, n), root)
-    if kind in ("all_reduce", "broadcast"):
+    if kind in ("all_reduce", "broadcast", "reduce"):
         yield "tree", tree(kind, n, library.chain, root)
-    if library.direct and kind != "broadcast":
+    if library.direct and kind not in ("broadcast", "reduce"):
         yield "direct", direct(kind, n)
-    if network.reduces and library.switched is not None:
+    if network.reduces and library.switched is not None and kind != "reduce":
         yield "in_switch", in_switch(kind, n, root)
 
 

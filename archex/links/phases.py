@@ -40,11 +40,11 @@ Stage = tuple[Phase, ...]
 
 
 def ring(kind: str, orders: Sequence[Sequence[int]], root: int = 0) -> list[Stage]:
-    """All-reduce, reduce-scatter, all-gather or broadcast over rings; `orders`: the ranks' positions in the order of each ring."""
+    """All-reduce, reduce-scatter, all-gather, broadcast or reduce over rings; `orders`: the ranks' positions in the order of each ring."""
     adding = [_around(order, k, len(orders), kind, adds=True) for k, order in enumerate(orders)]
     handing = [_around(order, k, len(orders), kind, adds=False) for k, order in enumerate(orders)]
-    if kind == "broadcast":
-        return [tuple(_chain(order, k, len(orders), root) for k, order in enumerate(orders))]
+    if kind in ("broadcast", "reduce"):
+        return [tuple(_chain(order, k, len(orders), root, kind == "reduce") for k, order in enumerate(orders))]
     return {"all_reduce": [tuple(adding), tuple(handing)], "reduce_scatter": [tuple(adding)], "all_gather": [tuple(handing)]}[kind]
 
 
@@ -61,10 +61,11 @@ def _around(order: Sequence[int], lane: int, lanes: int, kind: str, adds: bool) 
     return Phase(ranks, ranks[(at + 1) % n], 1 / n / lanes, n - 1, adds, parts, lane=lane, lanes=lanes)
 
 
-def _chain(order: Sequence[int], lane: int, lanes: int, root: int) -> Phase:
+def _chain(order: Sequence[int], lane: int, lanes: int, root: int, adds: bool) -> Phase:
+    """From the root around the ring, or, adding, around the ring to the root."""
     start = list(order).index(root)
-    turned = np.array([*order[start:], *order[:start]])
-    return Phase(turned[:-1], turned[1:], 1 / lanes, len(order) - 1, False, _whole(len(order) - 1), True, lane=lane, lanes=lanes)
+    turned = np.array([*order[start + adds :], *order[: start + adds]])
+    return Phase(turned[:-1], turned[1:], 1 / lanes, len(order) - 1, adds, _whole(len(order) - 1), True, lane=lane, lanes=lanes)
 
 
 def _whole(flows: int) -> Parts:
@@ -73,9 +74,9 @@ def _whole(flows: int) -> Parts:
 
 
 def tree(kind: str, n: int, chain: int, root: int = 0) -> list[Stage]:
-    """All-reduce over two trees, the second in reverse order: who hands on in one is mostly an end in the other. Broadcast over one.
+    """All-reduce over two trees, the second in reverse order: who hands on in one is mostly an end in the other.
 
-    `chain` ranks in a row pass data one after the other, their first ones stand in a binary tree.
+    Broadcast and reduce take one. `chain` ranks in a row pass data one after the other, their first ones stand in a binary tree.
     """
     edges, depth = _parents(n, chain)
     lanes = 2 if kind == "all_reduce" else 1
@@ -86,7 +87,7 @@ def tree(kind: str, n: int, chain: int, root: int = 0) -> list[Stage]:
         whole = _whole(len(edges))
         up.append(Phase(children[::-1], parents[::-1], 1 / lanes, depth, True, whole, True, lane=lane, lanes=lanes))
         down.append(Phase(parents, children, 1 / lanes, depth, False, whole, True, lane=lane, lanes=lanes))
-    return [tuple(up), tuple(down)] if kind == "all_reduce" else [tuple(down)]
+    return {"all_reduce": [tuple(up), tuple(down)], "broadcast": [tuple(down)], "reduce": [tuple(up)]}[kind]
 
 
 def _parents(n: int, chain: int) -> tuple[list[tuple[int, int]], int]:

@@ -51,7 +51,7 @@ def test_no_exchange_beats_its_links(name: str, devices: int, links: str | None,
         for way in ways(network, kind, size):
             capacity = dict(zip(network.links, network.capacity(), strict=True))
             assert all(way.alone_ns >= sent / capacity[link] * 1e9 * (1 - 1e-9) for link, sent in way.demands.links.items())
-            least = {"all_reduce": 2 * (n - 1) / n, "broadcast": 1, "send_recv": 1}.get(kind, (n - 1) / n)
+            least = {"all_reduce": 2 * (n - 1) / n, "broadcast": 1, "reduce": 1, "send_recv": 1}.get(kind, (n - 1) / n)
             if way.algorithm == "in_switch":  # a rank sends all it has, or gets all of the sum
                 least = {"all_reduce": 1 + 1 / n}.get(kind, 1)
             assert way.alone_ns >= least * size / best * 1e9

@@ -25,13 +25,15 @@ def check(kind: str, stages: list[Stage], n: int, root: int = 0) -> None:
             assert np.array_equal(held[rank, rank], total[rank])
         elif kind == "all_gather":
             assert all(np.array_equal(held[rank, part], data[part, part]) for part in range(n))
+        elif kind == "reduce":
+            assert rank != root or np.array_equal(held[rank], total)
         elif kind == "broadcast":
             assert np.array_equal(held[rank], data[root])
         else:
             assert all(np.array_equal(held[rank, part], data[part, rank]) for part in range(n) if part != rank)
 
 
-@given(n=st.integers(2, 12), kind=st.sampled_from(["all_reduce", "reduce_scatter", "all_gather", "broadcast"]), data=st.data())
+@given(n=st.integers(2, 12), kind=st.sampled_from(["all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce"]), data=st.data())
 @settings(max_examples=40, deadline=None)
 def test_rings(n: int, kind: str, data: st.DataObject) -> None:
     orders = [data.draw(st.permutations(range(n))) for _ in range(data.draw(st.sampled_from([1, 2, 4])))]
@@ -39,7 +41,7 @@ def test_rings(n: int, kind: str, data: st.DataObject) -> None:
     check(kind, ring(kind, orders, root), n, root)
 
 
-@given(n=st.integers(2, 20), chain=st.integers(1, 9), kind=st.sampled_from(["all_reduce", "broadcast"]), root=st.integers(0, 19))
+@given(n=st.integers(2, 20), chain=st.integers(1, 9), kind=st.sampled_from(["all_reduce", "broadcast", "reduce"]), root=st.integers(0, 19))
 @settings(max_examples=40, deadline=None)
 def test_trees(n: int, chain: int, kind: str, root: int) -> None:
     check(kind, tree(kind, n, chain, root % n), n, root % n)
