@@ -21,10 +21,11 @@ SCRIPT = """_archex() {
 COMP_WORDBREAKS=${COMP_WORDBREAKS//=}
 complete -o nospace -F _archex archex
 """
-_COMPOSED = ("run", "show", "validate", "trace")
+_COMPOSED = ("run", "show", "validate", "trace", "timeline")
 _OWN = {
     "validate": ("reference=", "rows=", "bound="),
     "trace": ("wave=", "output="),
+    "timeline": ("devices=", "output="),
     "compare": ("baseline=", "top=", "--html", "--markdown"),
 }
 _ACTIONS = {"plugins": ("list", "check", "new"), "results": ("check", "compact", "merge", "watch")}

@@ -21,6 +21,7 @@ VERBS = {
     "validate": ("device=D [bounds=stated]", "the model against silicon: error by kernel, by counter; as a page with html=FILE"),
     "show": ("device=D", "a device as a tree: every number, unit, source"),
     "trace": ("LAUNCH wave=0 device=D", "one wave's life, as Perfetto JSON and as text"),
+    "timeline": ("FILE device=D [devices=N]", "a workload of host, streams, copies and kernels, and where its time went"),
     "plugins": ("list | check NAME | new NAME --kind KIND", "installed parts; do they keep their contracts; a package to start from"),
 }
 _EXAMPLES = (

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from archex.base.names import content_hash
+from archex.parts.kinds import AROUND
 from archex.parts.part import Part
 
 STATUSES = ("published", "measured", "calibrated", "assumed")
@@ -69,3 +70,8 @@ class DeviceSpec:
     def fingerprint(self) -> str:
         """Hash of content: the slots' own, the path's order. Not of spelling, nor of the device's name."""
         return content_hash([{name: slot.fingerprint for name, slot in self.slots.items()}, list(self.memory_path)])
+
+    @cached_property
+    def kernel_fingerprint(self) -> str:
+        """The same of what a kernel's own result depends on: without the parts around the device."""
+        return content_hash([{name: slot.fingerprint for name, slot in self.slots.items() if name not in AROUND}, list(self.memory_path)])

@@ -9,8 +9,11 @@ from archex.parts.async_copy_unit import AsyncCopyUnit
 from archex.parts.bank_conflict import BankConflict
 from archex.parts.cache import Cache
 from archex.parts.coalescing import Coalescing
+from archex.parts.command_processor import CommandProcessor
 from archex.parts.compute_unit import ComputeUnit
+from archex.parts.copy_engine import CopyEngine
 from archex.parts.dispatcher import Dispatcher
+from archex.parts.host import Host
 from archex.parts.instruction_cache import InstructionCache
 from archex.parts.instruction_set import InstructionSet
 from archex.parts.interconnect import Interconnect
@@ -38,6 +41,7 @@ KINDS: dict[str, type[Part]] = {
         InstructionSet, WaveScheduler, Simd, MatrixUnit, ScalarUnit, SpecialFunctionUnit, RegisterFile, LocalMemory, InstructionCache,
         ScalarCache,         VectorCache, Cache, AddressTranslation, Interconnect, Memory, AsyncCopyUnit, Dispatcher, ComputeUnit,
         Link,
+        Host, CommandProcessor, CopyEngine,
         Replacement, SetIndex, Coalescing, BankConflict, Interleave, Placement,
     )
 }  # fmt: skip
@@ -75,7 +79,12 @@ SLOTS: dict[str, Slot] = {
         Slot("dispatcher", "dispatcher"),
         Slot("compute_unit", "compute_unit"),
         Slot("link", "link", optional=True),
+        Slot("host", "host", optional=True),
+        Slot("command_processor", "command_processor", optional=True),
+        Slot("copy_engine", "copy_engine", optional=True),
     )
 }
+#: Slots that say how work reaches a device: what a kernel does once it runs there doesn't depend on them.
+AROUND = ("host", "command_processor", "copy_engine", "link")
 #: Root keys of the contract whose parts don't exist yet: they must be empty.
-EMPTY_SLOTS = ("host", "cost")
+EMPTY_SLOTS = ("cost",)

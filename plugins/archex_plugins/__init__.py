@@ -20,6 +20,9 @@ from archex_plugins.interleaving.plain_chunks import PlainChunks
 from archex_plugins.placement.depth_first import DepthFirst
 from archex_plugins.placement.in_order import InOrder
 from archex_plugins.placement.least_held import LeastHeld
+from archex_plugins.queueing.least_loaded import LeastLoadedQueues
+from archex_plugins.queueing.round_robin import RoundRobinQueues
+from archex_plugins.queueing.single import SingleQueue
 from archex_plugins.registers.banked import BankedFile
 from archex_plugins.registers.ported import PortedFile
 from archex_plugins.replacement.fifo import Fifo
@@ -50,6 +53,7 @@ POLICIES: tuple[type[Part], ...] = (
     Hashed, Modulo, ByGroup, ByLine, HashedBanks, Swizzled, WordConflicts, HashedChunks, PlainChunks, DepthFirst, InOrder, LeastHeld,
     BankedFile, PortedFile, Hierarchy, Mesh, Ring,
     FullMesh, RingOfDevices, Switched, Torus, TreeOfSwitches,
+    LeastLoadedQueues, RoundRobinQueues, SingleQueue,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from archex.cli.completion import complete
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("archex ", ["run", "compare", "results", "validate", "show", "trace", "plugins"]),
+        ("archex ", ["run", "compare", "results", "validate", "show", "trace", "timeline", "plugins"]),
         ("archex va", ["validate"]),
         ("archex plugins ", ["list", "check", "new"]),
         ("archex run wave", ["wave_scheduler.", "wave_scheduler="]),

@@ -27,7 +27,7 @@ def test_help_and_unknown_verbs(capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["comapre"]) == 2
     assert capsys.readouterr().err == (
-        "archex: comapre is not a verb; did you mean compare? (verbs: run, compare, results, validate, show, trace, plugins)\n"
+        "archex: comapre is not a verb; did you mean compare? (verbs: run, compare, results, validate, show, trace, timeline, plugins)\n"
     )
     for verb in VERBS:
         if verb != "run":

@@ -15,6 +15,7 @@ FLOORS = {
     "archex.links": 1,
     "archex.programs": 1,
     "archex.engine": 1,
+    "archex.timeline": 1,
     "archex.registry": 2,
     "archex.suite": 2,
     "archex.describe": 3,
@@ -26,6 +27,7 @@ FLOORS = {
     "archex.exact": 5,
     "archex.extrapolate": 5,
     "archex.tracing": 5,
+    "archex.workloads": 5,
     "archex.records": 5,
     "archex.testing": 6,
     "archex.sweeps": 6,
@@ -42,6 +44,8 @@ ALSO = {
     ("archex.extrapolate", "archex.records"),
     ("archex.tracing", "archex.records"),
     ("archex.tracing", "archex.simulate"),
+    ("archex.workloads", "archex.records"),
+    ("archex.workloads", "archex.simulate"),
 }
 #: What a plugin may stand on, as a stranger's does.
 PLUGIN_BASE = ("archex.base", "archex.parts", "archex.programs", "archex.engine")

@@ -8,6 +8,7 @@ In: the part, its numbers. Out: tests. Functions are run as the engine calls the
 device `tiny`'s own, and what its numbers leave out is as there.
 """
 
+from archex.testing.contracts.around import CommandProcessorContract, CopyEngineContract, HostContract
 from archex.testing.contracts.bank_conflict import BankConflictContract
 from archex.testing.contracts.coalescing import CoalescingContract
 from archex.testing.contracts.interleave import InterleaveContract
@@ -60,6 +61,9 @@ CONTRACTS: dict[str, type[PartContract]] = {
     "dispatcher": DispatcherContract,
     "compute_unit": ComputeUnitContract,
     "link": LinkContract,
+    "host": HostContract,
+    "command_processor": CommandProcessorContract,
+    "copy_engine": CopyEngineContract,
     "replacement": ReplacementContract,
     "set_index": SetIndexContract,
     "coalescing": CoalescingContract,
@@ -75,8 +79,11 @@ __all__ = [
     "BankConflictContract",
     "CacheContract",
     "CoalescingContract",
+    "CommandProcessorContract",
     "ComputeUnitContract",
+    "CopyEngineContract",
     "DispatcherContract",
+    "HostContract",
     "InstructionCacheContract",
     "InstructionSetContract",
     "InterconnectContract",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from archex.parts.address_translation import AddressTranslation
 from archex.parts.async_copy_unit import AsyncCopyUnit
 from archex.parts.cache import Cache
+from archex.parts.command_processor import CommandProcessor
 from archex.parts.compute_unit import ComputeUnit
+from archex.parts.copy_engine import CopyEngine
 from archex.parts.dispatcher import Dispatcher
 from archex.parts.instruction_cache import InstructionCache
 from archex.parts.instruction_set import InstructionSet
@@ -51,7 +53,7 @@ class MatrixPipe(MatrixUnit):
     name = "pipelined"
 
 
-class CopyEngine(AsyncCopyUnit):
+class AsyncCopies(AsyncCopyUnit):
     """Copies that pass the memory path without registers."""
 
     name = "copy_engine"
@@ -111,7 +113,20 @@ class DeviceDispatcher(Dispatcher):
     name = "serial"
 
 
+class FrontEnd(CommandProcessor):
+    """Takes packets, keeps the order of each queue, starts kernels."""
+
+    name = "in_order_queues"
+
+
+class DirectionEngines(CopyEngine):
+    """Engines for each direction, one copy after another on each."""
+
+    name = "by_direction"
+
+
 STRUCTURE: tuple[type[Part], ...] = (
-    InstructionSet, InOrderUnit, PipelinedSimd, MatrixPipe, CopyEngine, UniformUnit, TableUnit, BankedMemory, PrefetchedCode,
-    BroadcastCache, LaneCache, SlicedCache, TranslationBuffer, Crossbar, Channels, DeviceDispatcher,
+    InstructionSet, InOrderUnit, PipelinedSimd, MatrixPipe, AsyncCopies, UniformUnit, TableUnit, BankedMemory, PrefetchedCode,
+    BroadcastCache, LaneCache, SlicedCache, TranslationBuffer, Crossbar, Channels, DeviceDispatcher, FrontEnd,
+    DirectionEngines,
 )  # fmt: skip

@@ -1,0 +1,35 @@
+"""What takes commands from queues and starts kernels: one front end, or several engines beside one another.
+
+Queues are dealt out to engines; an engine takes one packet after another. A command at the head of a queue waits there for what it
+depends on, and those behind it wait too. Between dependent kernels of one stream passes the dispatcher's `gap`; nodes of a graph follow
+at a pace of their own.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from archex.parts.part import Part, number
+
+
+@attrs.frozen(kw_only=True)
+class CommandProcessorSpec:
+    """How fast commands are taken, and what their order costs."""
+
+    engines: int = number("count", "engines that take commands at a time", low=1, high=64)
+    packet: float = number("s", "what an engine takes for a packet")
+    event: float = number("s", "writing an event: its time and its value")
+    hop: float = number("s", "from a command's end until one of another queue that waited for it can start")
+    kernels: int = number("count", "kernels that run at a time", low=1, high=4096)
+    mapped: int = number("count", "queues that hardware holds; of more each has a turn", low=1, high=4096)
+    remap: float = number("s", "taking up a queue that another has to give way to", default=0)
+    graph_start: float = number("s", "a graph's packet beside a plain one: its nodes are fetched from memory")
+    graph_node: float = number("s", "from the last instruction of a node to the first of one that depends on it; at most as in a stream")
+    graph_branch: float = number("s", "for each dependency of a node beside its first", default=0)
+
+
+class CommandProcessor(Part):
+    """Takes packets in the order of their queues and starts what they ask for."""
+
+    kind = "command_processor"
+    Spec = CommandProcessorSpec

@@ -1,0 +1,77 @@
+"""The rows of a timeline: one a command and one a call of a host thread. The one place that says their columns.
+
+In: a `Timeline`. Out: rows as plain maps, in the order in which their calls began; a Parquet file.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from archex.records.files import replace
+from archex.records.schema import Column
+from archex.timeline import Timeline
+
+COLUMNS: tuple[Column, ...] = (
+    Column("event", "int", "", "number of the row, in the order in which calls began"),
+    Column("kind", "text", "", "call (of a host thread), kernel, copy, collective, graph, record or wait"),
+    Column(
+        "name", "text", "", "the kernel, the event, the graph, the direction of a copy, the kind of a collective; of a call, what it called"
+    ),
+    Column("stream", "text", "", "stream of the command"),
+    Column("device", "int", "", "device of the command"),
+    Column("queue", "int", "", "queue that held its packet; none for a node of a graph"),
+    Column("thread", "text", "", "host thread that called"),
+    Column("graph", "int", "", "row of the graph whose node this is"),
+    Column("bytes", "int", "bytes", "moved by a copy or a collective"),
+    Column("issued_ns", "float", "ns", "the call began"),
+    Column("submitted_ns", "float", "ns", "its packet was written and the doorbell rung"),
+    Column("arrived_ns", "float", "ns", "the device had fetched the packet"),
+    Column("started_ns", "float", "ns", "it began, with what starting costs"),
+    Column("ended_ns", "float", "ns", "it was over"),
+    Column("alone_ns", "float", "ns", "what it would take alone on the device"),
+    Column("waited_for", "int", "", "row of the command that kept it last; none: only for its own packet"),
+    Column("about", "text", "", "answer of a query, algorithm of a collective"),
+)
+_PYTHON = {"text": str, "int": int, "float": float}
+
+
+def rows(timeline: Timeline) -> list[dict[str, Any]]:
+    """Every command and every call."""
+    found: list[dict[str, Any]] = []
+    for c in timeline.commands:
+        found.append(
+            {
+                "event": c.number, "kind": c.kind, "name": c.name, "stream": c.stream, "device": c.device,
+                "queue": c.queue.number if c.queue is not None else None, "thread": c.thread,
+                "graph": c.graph.number if c.graph is not None else None, "bytes": c.bytes or None,
+                "issued_ns": c.issued, "submitted_ns": c.submitted, "arrived_ns": c.arrived, "started_ns": c.started, "ended_ns": c.ended,
+                "alone_ns": c.alone or None, "waited_for": c.waited_for.number if c.waited_for is not None else None,
+                "about": c.about or None,
+            }
+        )  # fmt: skip
+    for call in timeline.calls:
+        what = f"{call.what} {call.name}".strip()
+        own = {"kind": "call", "name": what, "thread": call.thread, "about": call.answer or None}
+        found.append({"event": call.number, **own, "issued_ns": call.begun, "started_ns": call.begun, "ended_ns": call.ended})
+    found.sort(key=lambda row: row["event"])
+    return [{column.name: _typed(column, row.get(column.name)) for column in COLUMNS} for row in found]
+
+
+def _typed(column: Column, value: Any) -> Any:
+    if value is None:
+        return None
+    return round(float(value), 3) if column.type == "float" else _PYTHON[column.type](value)
+
+
+def write(found: Sequence[dict[str, Any]], path: Path, provenance: dict[str, str] | None = None) -> None:
+    """All rows as one file, whole or not at all."""
+    import polars
+
+    types = {"text": polars.String, "int": polars.Int64, "float": polars.Float64}
+    frame = polars.DataFrame(list(found), schema={column.name: types[column.type] for column in COLUMNS})
+    content = io.BytesIO()
+    frame.write_parquet(content, metadata=dict(provenance or {}))
+    replace(path, content.getbuffer())

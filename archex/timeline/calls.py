@@ -1,0 +1,223 @@
+"""What a host thread does: each call in turn, with what it costs and what it starts.
+
+A thread is a generator: it yields the time at which it goes on, or a function that is given what to call when it may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from archex.timeline.commands import Command
+from archex.timeline.devices import Device
+from archex.timeline.meeting import Meeting
+from archex.timeline.model import Step
+
+if TYPE_CHECKING:
+    from archex.timeline.run import Run
+
+#: When a thread goes on: a time, or what is handed the thread.
+Pause = float | Callable[[Callable[[], None]], None]
+#: A call while it goes on.
+Going = Generator[Pause, None, None]
+
+
+class Thread:
+    """A thread of the host: its steps, and what it waits for."""
+
+    def __init__(self, name: str, steps: Sequence[Step], run: Run) -> None:
+        self.name, self.steps, self._run = name, steps, run
+        self._going = self._all(steps)
+        self.over = False
+        self._answer = ""
+        self.waits_for: Any = None  # a command, an event's name or a queue
+        self.at: Step | None = None
+
+    def go_on(self) -> None:
+        """The next call, until it pauses."""
+        self.waits_for = None
+        pause = next(self._going, None)
+        if pause is None:
+            self.over = True
+        elif isinstance(pause, float):
+            self._run.clock.at(pause, self.go_on)
+        else:
+            pause(self.go_on)
+
+    def _all(self, steps: Sequence[Step]) -> Going:
+        for step in steps:
+            self.at = step
+            if step.do == "repeat":
+                for _ in range(step.given["times"]):
+                    yield from self._all(step.steps)
+                continue
+            begun = self._run.clock.now
+            number = self._run.number()
+            self._answer = ""
+            yield from getattr(self, f"_{step.do}")(step)
+            self._run.called(number, self.name, step, begun, self._answer)
+
+    # --- what calls have in common
+
+    @property
+    def _now(self) -> float:
+        return self._run.clock.now
+
+    @property
+    def _host(self) -> Any:
+        return self._run.machine.host
+
+    def _device(self, step: Step) -> Device:
+        return self._run.devices[self._run.workload.streams[step.stream].device]
+
+    def _submit(self, command: Command, took: float) -> Going:
+        """Build the packet (`took`), wait for room in the ring, ring the doorbell."""
+        queue = self._run.devices[command.device].queue(command.stream)
+        if self._host.submission == "kernel_mode":
+            took += self._host.system_call
+        yield self._now + took
+        while not queue.has_room:
+            self.waits_for = queue
+            yield queue.when_room
+        self._run.follow(command)
+        queue.put(command)
+
+    def _seen(self, command: Command, sleeping: bool) -> Going:
+        """Until the host knows that a command has ended."""
+        if command.ended < 0:
+            self.waits_for = command
+            yield command.seen.append
+        there = command.ended + self._host.latency
+        if there > self._now:
+            yield there + (self._host.wake if sleeping else self._host.poll)
+
+    # --- calls that give commands
+
+    def _launch(self, step: Step) -> Going:
+        host, device, kernel = self._host, self._device(step), self._run.workload.kernels[step.what]
+        command = self._run.command("kernel", step.what, step.stream, self)
+        command.alone, command.begin = device.kernel(kernel, command.priority)
+        size = step.given.get("arguments", kernel.argument_bytes)
+        yield from self._submit(command, host.launch - host.launch_behind + size * host.argument)
+        yield self._now + host.launch_behind
+
+    def _copy(self, step: Step) -> Going:
+        host, copies, device = self._host, self._run.machine.copies, self._device(step)
+        way, size, memory = step.what, step.given["bytes"], step.given.get("memory", "pinned")
+        command = self._run.command("copy", way, step.stream, self)
+        command.bytes = size
+        behind = 0.0
+        if way == "peer":
+            self._run.peer(command, step.given["source"], step.given["target"])
+            took = host.copy
+        else:
+            command.alone, command.begin = device.copy(way, size, memory)
+            took, behind = (host.launch - host.launch_behind, host.launch_behind) if way == "d2d" else (host.copy, 0.0)
+        inline = way == "h2d" and size < copies.inline
+        if memory == "pageable" and inline:
+            took += size / copies.inline_rate
+        yield from self._submit(command, took)
+        if behind:
+            yield self._now + behind
+        if memory == "pageable" and way in ("h2d", "d2h") and not inline:
+            yield from self._seen(command, False)
+
+    def _record(self, step: Step) -> Going:
+        command = self._run.command("record", step.what, step.stream, self)
+        command.begin = self._device(step).mark
+        yield from self._submit(command, self._host.record)
+        event = self._run.event(step.what)
+        event.records.append(command)
+        gates, event.gates = event.gates, []
+        for gate in gates:
+            gate.let(command, self._run.lag(command, gate))
+        threads, event.threads = event.threads, []
+        for tell in threads:
+            tell()
+
+    def _wait(self, step: Step) -> Going:
+        command = self._run.command("wait", step.what, step.stream, self)
+        command.begin = self._device(step).mark
+        event = self._run.event(step.what)
+        if event.records:
+            command.after(event.records[-1], self._run.lag(event.records[-1], command))
+        else:
+            command.hold(step.what)
+            event.gates.append(command)
+        yield from self._submit(command, self._host.wait)
+
+    def _collective(self, step: Step) -> Going:
+        host, given = self._host, step.given
+        name = given.get("name") or f"{step.what}@{step.path}#{self._run.number()}"
+        streams: Sequence[str] = given.get("streams") or (step.stream,)
+        ranks = given.get("ranks", len(streams))
+        meeting = self._run.meetings.get(name)
+        if meeting is None or (len(meeting.here) == meeting.ranks and not meeting.missing):
+            meeting = self._run.meetings[name] = Meeting(name, ranks)
+        yield self._now + host.collective
+        for place, stream in enumerate(streams):
+            rank = given.get("rank", 0) + place
+            command = self._run.command("collective", step.what, stream, self)
+            command.bytes = given["bytes"]
+            meeting.ask(rank, ranks, step.what, given["bytes"], command.device)
+            command.begin = self._comes(meeting, rank)
+            yield from self._submit(command, host.launch - host.launch_behind if place == 0 else 0.0)
+        yield self._now + host.launch_behind
+
+    def _comes(self, meeting: Meeting, rank: int) -> Callable[[Command], None]:
+        return lambda command: meeting.come(rank, command, self._run)
+
+    # --- graphs
+
+    def _capture(self, step: Step) -> Going:
+        yield self._now + self._host.capture + len(self._run.workload.graphs[step.what]) * self._host.capture_node
+
+    def _instantiate(self, step: Step) -> Going:
+        self._run.ready_graphs.add(step.what)
+        yield self._now + self._host.instantiate + len(self._run.workload.graphs[step.what]) * self._host.instantiate_node
+
+    def _update(self, step: Step) -> Going:
+        nodes = step.given.get("nodes", len(self._run.workload.graphs[step.what]))
+        yield self._now + nodes * self._host.update_node
+
+    def _replay(self, step: Step) -> Going:
+        if step.what not in self._run.ready_graphs:
+            yield from self._instantiate(step)
+        command = self._run.command("graph", step.what, step.stream, self)
+        command.begin = self._run.graph
+        nodes = len(self._run.workload.graphs[step.what])
+        # The doorbell is rung when the first nodes are written; the others follow while those run.
+        yield from self._submit(command, self._host.graph_launch)
+        yield self._now + nodes * self._host.graph_launch_node
+
+    # --- waiting, asking, working
+
+    def _sync(self, step: Step) -> Going:
+        streams = list(self._run.workload.streams) if step.what == "all" else [step.what]
+        for stream in streams:
+            if stream in self._run.last:
+                yield from self._seen(self._run.last[stream], step.given.get("mode") == "sleep")
+        yield self._now + self._host.synchronize
+
+    def _sync_event(self, step: Step) -> Going:
+        event = self._run.event(step.what)
+        if not event.records:
+            self.waits_for = step.what
+            yield event.threads.append
+        yield from self._seen(event.records[-1], step.given.get("mode") == "sleep")
+        yield self._now + self._host.synchronize
+
+    def _query(self, step: Step) -> Going:
+        yield self._now + self._host.query
+        records = self._run.event(step.what).records
+        seen = bool(records) and 0 <= records[-1].ended <= self._now - self._host.latency
+        self._answer = "happened" if seen else "not yet"
+
+    def _work(self, step: Step) -> Going:
+        yield self._now + step.given["ns"]
+
+    def _load(self, step: Step) -> Going:
+        hit = step.given.get("cache") == "hit" or step.what in self._run.loaded
+        self._run.loaded.add(step.what)
+        yield self._now + self._host.load + (0.0 if hit else step.given.get("instructions", 0) * self._host.compile)
+        self._answer = "code cache hit" if hit else "compiled"

@@ -1,0 +1,91 @@
+"""Why nothing goes on: who waits for whom, until it comes round, or until somebody who never comes.
+
+In: a run in which nothing is left to happen and not all is done. Out: the chain as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from archex.base.errors import ArchexError
+from archex.timeline.commands import Command
+from archex.timeline.model import Step
+from archex.timeline.queues import Queue
+
+if TYPE_CHECKING:
+    from archex.timeline.calls import Thread
+    from archex.timeline.run import Run
+
+
+class DeadlockError(ArchexError):
+    """The workload never ends."""
+
+
+def explain(run: Run) -> str:
+    """The cycle, or the chain that ends at what never comes."""
+    first: Any = next((thread for thread in run.threads if not thread.over), None)
+    first = first or next(command for command in run.commands if command.ended < 0)
+    chain: list[Any] = []
+    names: list[str] = []
+    here: Any = first
+    while here is not None and here not in chain:
+        chain.append(here)
+        names.append(_name(here))
+        here = _next(here, run)
+    if here is None:
+        return "deadlock: " + " waits for ".join(names) + _end(chain[-1], run)
+    begin = chain.index(here)
+    return "deadlock: " + " waits for ".join([*names[begin:], names[begin]])
+
+
+def _name(one: Any) -> str:
+    if isinstance(one, str):
+        return f"event {one}"
+    if isinstance(one, Queue):
+        return f"queue {one.number}, which is full"
+    if isinstance(one, Command):
+        return one.label()
+    return f"thread {one.name} at {one.at.path}" if one.at is not None else f"thread {one.name}"
+
+
+def _next(one: Any, run: Run) -> Any:
+    """What something waits for; None where nothing is known to come."""
+    if isinstance(one, str):
+        return next((thread for thread in run.threads if not thread.over and _will(thread, one)), None)
+    if isinstance(one, Queue):
+        return one.held[0] if one.held else None
+    if isinstance(one, Command):
+        if one.gate:
+            return one.gate
+        if one.queue is not None and one in one.queue.held and one.queue.held[0] is not one:
+            return one.queue.held[0]
+        return next((other for other in one.waits_on if other.ended < 0), None)
+    return one.waits_for
+
+
+def _end(last: Any, run: Run) -> str:
+    if isinstance(last, str):
+        return ", which is never recorded"
+    if isinstance(last, Command) and last.kind == "collective":
+        for meeting in run.meetings.values():
+            if last in meeting.here.values():
+                ranks = ", ".join(map(str, meeting.missing or [r for r in range(meeting.ranks) if r not in meeting.here]))
+                return f", to which rank {ranks} of {meeting.ranks} never comes"
+    return ""
+
+
+def _will(thread: Thread, event: str) -> bool:
+    """Whether a thread would still record an event: somewhere from where it stands."""
+    reached = False
+    for step in _flat(thread.steps):
+        reached = reached or step is thread.at
+        if reached and step.do == "record" and step.what == event:
+            return True
+    return False
+
+
+def _flat(steps: Sequence[Step]) -> Iterator[Step]:
+    for step in steps:
+        yield step
+        yield from _flat(step.steps) if step.do == "repeat" else ()

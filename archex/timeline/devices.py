@@ -1,0 +1,127 @@
+"""A device as the event engine sees it: its queues, what its commands take of it, how they start and end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from archex.timeline.clock import Clock
+from archex.timeline.commands import Command
+from archex.timeline.fluid import Fluid, Resource
+from archex.timeline.machine import Machine
+from archex.timeline.model import Kernel
+from archex.timeline.queues import Engines, Queue
+
+#: Directions of a copy, and the field of the copy engine that counts its engines.
+DIRECTIONS = {"h2d": "to_device", "d2h": "to_host"}
+
+
+class Device:
+    """One device of a machine."""
+
+    def __init__(self, number: int, clock: Clock, fluid: Fluid, machine: Machine, links: Mapping[str, Resource]) -> None:
+        self.number, self._clock, self._fluid, self.machine, self._links = number, clock, fluid, machine, links
+        self.engines = Engines(clock, machine.processor)
+        fetch = 3 * machine.host.latency + machine.host.packet / machine.copies.rate_to_device
+        self.queues = [Queue(q, clock, self.engines, machine.host.depth, fetch) for q in range(machine.host.queues)]
+        self._state: list[Any] = []
+        self._queue_of: dict[str, Queue] = {}
+        self.units = Resource("units", float(machine.units), pooled=True)
+        self.issue = Resource("issue", 1.0)
+        self.memory = Resource("memory", 1.0)
+        self.ways = {side: Resource(side, 1.0) for side in DIRECTIONS.values()}
+        self.copiers = {
+            side: Resource(f"engines {side}", float(getattr(machine.copies, side)), pooled=True) for side in DIRECTIONS.values()
+        }
+
+    def queue(self, stream: str) -> Queue:
+        """The queue of a stream, picked when it is first used."""
+        if stream not in self._queue_of:
+            waiting = [len(queue.held) for queue in self.queues]
+            picked = self.machine.pick_queue(len(self._queue_of), len(self.queues), waiting, self._state)
+            if not 0 <= picked < len(self.queues):
+                raise ValueError(f"pick_queue returned {picked} of {len(self.queues)} queues")
+            self._queue_of[stream] = self.queues[picked]
+        return self._queue_of[stream]
+
+    # --- what commands do
+
+    def kernel(self, kernel: Kernel, priority: int = 0) -> tuple[float, Callable[[Command], None]]:
+        """(time alone, what starts it) of a kernel from a queue."""
+        work = self.machine.launch_ns + self.machine.drain_ns + self.body(kernel)
+        return work, lambda command: self.work(command, work, self.needs(kernel), priority, placed=True)
+
+    def body(self, kernel: Kernel) -> float:
+        """A kernel's time from its first instruction to its last."""
+        assert kernel.work_ns is not None, kernel.name
+        return kernel.work_ns
+
+    def needs(self, kernel: Kernel) -> dict[Resource, float]:
+        """What a kernel takes of the device while it runs."""
+        units = self.machine.units if kernel.units is None else min(kernel.units, self.machine.units)
+        return {self.units: float(units), self.issue: kernel.issue_share, self.memory: kernel.memory_share}
+
+    def node(self, kernel: Kernel, root: bool, priority: int = 0) -> tuple[float, Callable[[Command], None]]:
+        """A kernel as a node of a graph: only a root costs a whole start."""
+        work = self.body(kernel) + (self.machine.launch_ns + self.machine.drain_ns if root else 0.0)
+        return work, lambda command: self.work(command, work, self.needs(kernel), priority)
+
+    @property
+    def node_lag(self) -> float:
+        """Between nodes of a graph that follow one another: never more than between kernels of a stream."""
+        machine = self.machine
+        return float(min(machine.processor.graph_node, machine.gap_ns + machine.launch_ns + machine.drain_ns))
+
+    def copy(self, way: str, size: int, memory: str) -> tuple[float, Callable[[Command], None]]:
+        """A copy between host and device, or within the device."""
+        copies, host = self.machine.copies, self.machine.host
+        if way == "d2d":
+            return self._within(size)
+        side = DIRECTIONS[way]
+        rate = getattr(copies, f"rate_{side}")
+        begin = copies.setup + (2 * host.latency if way == "h2d" else host.latency)
+        if memory == "pageable" and not (way == "h2d" and size < copies.inline):
+            slow = host_rate(host, size)
+            # The first or the last buffer passes the link alone, all others while the processor copies.
+            piece = min(size, copies.chunk) / rate
+            work = begin + copies.staging + max(size / slow + piece, size / rate)
+            demands = {self.copiers[side]: 1.0, self.ways[side]: min(1.0, slow / rate)}
+        else:
+            # What was written into the ring is there already.
+            work = copies.setup if memory == "pageable" else begin + size / rate
+            demands = {self.copiers[side]: 1.0, self.ways[side]: 1.0}
+        return work, lambda command: self.work(command, work, demands)
+
+    def _within(self, size: int) -> tuple[float, Callable[[Command], None]]:
+        copies = self.machine.copies
+        if size < copies.within_small:
+            work = self.machine.launch_ns + self.machine.drain_ns + copies.within_setup + size / copies.within_rate
+            return work, lambda command: self.work(command, work, {self.copiers["to_device"]: 1.0})
+        moving = 2 * size / (self.machine.memory_rate * copies.within_share)  # read and written
+        work = self.machine.launch_ns + self.machine.drain_ns + copies.within_setup + moving
+        return work, lambda command: self.work(command, work, {self.memory: moving / work})
+
+    def mark(self, command: Command) -> None:
+        """Start of a command that only orders others."""
+        now = self._clock.now
+        command.started = now
+        took = self.machine.processor.event if command.kind == "record" else 0.0
+        self._clock.at(now + took, lambda: command.end(self._clock.now))
+
+    def work(self, command: Command, work: float, demands: Mapping[Resource, float], priority: int = 0, placed: bool = False) -> None:
+        """Start what takes `work` nanoseconds alone."""
+        command.started = self._clock.now
+
+        def done() -> None:
+            if activity.begun > command.started:
+                command.started = activity.begun  # until then others had what it needs
+            command.end(self._clock.now)
+            if placed:
+                self.engines.leave()
+
+        activity = self._fluid.begin(work, demands, done, priority)
+
+
+def host_rate(host: Any, size: int) -> float:
+    """Bytes a nanosecond of the processor's own copies of a size."""
+    return float(next((point.rate for point in host.copies if size <= point.size), host.copies[-1].rate))

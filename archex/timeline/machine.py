@@ -1,0 +1,47 @@
+"""What the event engine knows of devices and of the host beside them: times in nanoseconds, rates in bytes a nanosecond.
+
+`host`, `processor` and `copies` have the fields of the parts of the same kinds (`archex.parts.host`, `command_processor`, `copy_engine`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+
+@attrs.frozen
+class Shared:
+    """What an exchange between devices takes: its time alone, the part of each link meanwhile, compute units and memory of each device."""
+
+    alone_ns: float
+    links: Mapping[str, float] = attrs.field(factory=dict)
+    units: float = 0.0
+    memory_share: float = 0.0
+    about: str = ""
+
+
+@attrs.frozen(eq=False)
+class Machine:
+    """Devices of one kind and their host.
+
+    launch_ns, drain_ns, gap_ns: beginning and end of a kernel, and between two that run one after the other. pick_queue: as the host's
+    part has it, without `params`. links: name -> capacity. collective(kind, ranks, bytes) and peer(source, target, bytes) say what an
+    exchange takes; None: there are no links.
+    """
+
+    host: Any
+    processor: Any
+    copies: Any
+    pick_queue: Callable[[int, int, Sequence[int], list[Any]], int]
+    launch_ns: float
+    drain_ns: float
+    gap_ns: float
+    clock_hz: float
+    units: int
+    memory_rate: float
+    devices: int = 1
+    links: Mapping[str, float] = attrs.field(factory=dict)
+    collective: Callable[[str, Sequence[int], int], Shared] | None = None
+    peer: Callable[[int, int, int], Shared] | None = None

@@ -1,0 +1,66 @@
+"""Exchanges in which several devices take part: none begins before all have come, and all must mean the same one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from archex.base.errors import ArchexError
+from archex.timeline.commands import Command
+from archex.timeline.machine import Shared
+
+if TYPE_CHECKING:
+    from archex.timeline.run import Run
+
+
+class MismatchError(ArchexError):
+    """Ranks of one collective ask for different things."""
+
+
+class Meeting:
+    """One collective: what its ranks asked for, who has come."""
+
+    def __init__(self, name: str, ranks: int) -> None:
+        self.name, self.ranks = name, ranks
+        self.asked: dict[int, tuple[str, int, int]] = {}  # rank -> kind, bytes, device
+        self.here: dict[int, Command] = {}
+
+    def ask(self, rank: int, ranks: int, kind: str, size: int, device: int) -> None:
+        """A rank's call; MismatchError if it is of another collective than the others'."""
+        mine = (kind, size, ranks)
+        for other, (its_kind, its_size, _) in self.asked.items():
+            theirs = (its_kind, its_size, self.ranks)
+            if theirs != mine:
+                said = [f"rank {r} asks for {k} of {b} bytes among {n}" for r, (k, b, n) in ((other, theirs), (rank, mine))]
+                raise MismatchError(f"collective {self.name}: {said[0]}, {said[1]}")
+        if rank in self.asked:
+            raise MismatchError(f"collective {self.name}: rank {rank} comes twice")
+        self.asked[rank] = (kind, size, device)
+
+    @property
+    def missing(self) -> list[int]:
+        """Ranks that never called."""
+        return [rank for rank in range(self.ranks) if rank not in self.asked]
+
+    def come(self, rank: int, command: Command, run: Run) -> None:
+        """A rank's command is at the head of its queue. The last one starts the exchange."""
+        command.started = run.clock.now
+        self.here[rank] = command
+        if len(self.here) < self.ranks:
+            return
+        kind, size, _ = self.asked[rank]
+        assert run.machine.collective is not None
+        found: Shared = run.machine.collective(kind, [self.asked[r][2] for r in range(self.ranks)], size)
+        begin = run.machine.launch_ns + run.machine.drain_ns
+        demands = {run.links[name]: share for name, share in found.links.items()}
+        for one in self.here.values():
+            device = run.devices[one.device]
+            demands |= {device.units: found.units, device.memory: found.memory_share}
+            one.about, one.alone = found.about, begin + found.alone_ns
+
+        def done() -> None:
+            for one in self.here.values():
+                one.end(run.clock.now)
+            for one in self.here.values():
+                run.devices[one.device].engines.leave()
+
+        run.fluid.begin(begin + found.alone_ns, demands, done)

@@ -1,0 +1,87 @@
+"""A workload as it is run: what kernels are, which streams there are, what each host thread does.
+
+Out: frozen values. `check.read` makes them of a file or of the builder's map; nothing here is checked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+
+@attrs.frozen
+class Kernel:
+    """A kernel: a launch of a suite that is simulated, or a time that is given.
+
+    work_ns: from its first instruction to its last, without what starting and ending it costs; None until it is simulated.
+    cycles: the same in cycles of the compute units. units: how many compute units its workgroups fill; None: all. issue_share,
+    memory_share: part of the issue slots of all compute units, and of the memory's rate, that it takes while it runs.
+    """
+
+    name: str
+    launch: str = ""
+    suite: str = ""
+    path: str = ""
+    work_ns: float | None = None
+    cycles: float | None = None
+    units: float | None = None
+    issue_share: float = 0.0
+    memory_share: float = 0.0
+    argument_bytes: int = 0
+
+
+@attrs.frozen
+class Stream:
+    """Commands that run in order. Higher priorities take compute units first."""
+
+    name: str
+    device: int = 0
+    priority: int = 0
+
+
+@attrs.frozen
+class Buffer:
+    """Memory of a device, or of the host (pinned or pageable)."""
+
+    name: str
+    bytes: int
+    device: int | None = None
+    memory: str = "device"
+
+
+@attrs.frozen
+class Node:
+    """A node of a graph: a step, and the nodes it depends on by number."""
+
+    step: Step
+    after: tuple[int, ...] = ()
+
+
+@attrs.frozen
+class Step:
+    """Something a host thread does: `do` names it, `what` its object (a kernel, an event, a graph), `given` its numbers.
+
+    steps: what a repetition or a capture holds.
+    """
+
+    do: str
+    what: str = ""
+    stream: str = ""
+    given: Mapping[str, Any] = attrs.field(factory=dict)
+    steps: tuple[Step, ...] = ()
+    path: str = ""
+
+
+@attrs.frozen
+class Workload:
+    """A checked workload."""
+
+    name: str
+    devices: int
+    kernels: Mapping[str, Kernel]
+    streams: Mapping[str, Stream]
+    buffers: Mapping[str, Buffer]
+    graphs: Mapping[str, tuple[Node, ...]]
+    threads: Mapping[str, tuple[Step, ...]]

@@ -1,0 +1,192 @@
+"""Runs a workload on a machine: threads of the host, devices, what connects them.
+
+In: a checked `Workload` whose kernels have their times, a `Machine`. Out: a `Timeline`. A workload that comes to a stop is a
+`DeadlockError` that names who waits for whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from archex.timeline.calls import Thread
+from archex.timeline.clock import Clock
+from archex.timeline.commands import Command
+from archex.timeline.deadlock import DeadlockError, explain
+from archex.timeline.devices import Device
+from archex.timeline.fluid import Fluid, Resource
+from archex.timeline.machine import Machine
+from archex.timeline.meeting import Meeting
+from archex.timeline.model import Node, Step, Workload
+
+
+@attrs.frozen
+class Call:
+    """Something a host thread did: `what` it called, on `name`, from when to when. answer: what a query said."""
+
+    number: int
+    thread: str
+    what: str
+    name: str
+    begun: float
+    ended: float
+    answer: str = ""
+
+
+class Event:
+    """An event of the workload: the commands that recorded it, and who waits for the first one."""
+
+    def __init__(self) -> None:
+        self.records: list[Command] = []
+        self.gates: list[Command] = []
+        self.threads: list[Callable[[], None]] = []
+
+
+@attrs.frozen(eq=False)
+class Timeline:
+    """What happened. Times in nanoseconds from the start of the host's first call."""
+
+    workload: Workload
+    machine: Machine
+    commands: Sequence[Command]
+    calls: Sequence[Call]
+    devices: Sequence[Device]
+    total_ns: float
+
+    def happened(self, event: str) -> list[float]:
+        """When an event happened, each time."""
+        return [c.ended for c in self.commands if c.kind == "record" and c.name == event]
+
+    def elapsed(self, begin: str, end: str) -> float:
+        """From the last time of one event to the last time of another, as a device's clock says it."""
+        return self.happened(end)[-1] - self.happened(begin)[-1]
+
+    def spans(self, what: str, name: str = "") -> list[float]:
+        """How long each call of a kind took."""
+        return [call.ended - call.begun for call in self.calls if call.what == what and name in ("", call.name)]
+
+
+class Run:
+    """A workload while it runs."""
+
+    def __init__(self, workload: Workload, machine: Machine) -> None:
+        self.workload, self.machine = workload, machine
+        self.clock = Clock()
+        self.fluid = Fluid(self.clock)
+        links = {name: Resource(name, capacity) for name, capacity in machine.links.items()}
+        self.links = links
+        self.devices = [Device(n, self.clock, self.fluid, machine, links) for n in range(workload.devices)]
+        self.commands: list[Command] = []
+        self.calls: list[Call] = []
+        self.last: dict[str, Command] = {}
+        self.events: dict[str, Event] = {}
+        self.meetings: dict[str, Meeting] = {}
+        self.loaded: set[str] = set()
+        self.ready_graphs: set[str] = set()
+        self._number = 0
+        self.threads = [Thread(name, steps, self) for name, steps in workload.threads.items()]
+
+    def go(self) -> Timeline:
+        """Everything, until nothing is left to happen."""
+        for thread in self.threads:
+            self.clock.at(0.0, thread.go_on)
+        self.clock.run()
+        if any(not thread.over for thread in self.threads) or any(command.ended < 0 for command in self.commands):
+            raise DeadlockError(explain(self))
+        total = max([0.0, *(call.ended for call in self.calls), *(command.ended for command in self.commands)])
+        return Timeline(self.workload, self.machine, self.commands, self.calls, self.devices, total)
+
+    def number(self) -> int:
+        """Of the next row."""
+        self._number += 1
+        return self._number - 1
+
+    def event(self, name: str) -> Event:
+        """An event by name."""
+        return self.events.setdefault(name, Event())
+
+    # --- commands
+
+    def command(self, kind: str, name: str, stream: str, thread: Thread) -> Command:
+        """A command of a stream, behind the one before it."""
+        where = self.workload.streams[stream]
+        made = Command(self.number(), kind, name, stream, where.device)
+        made.thread, made.priority, made.issued = thread.name, where.priority, self.clock.now
+        self.commands.append(made)
+        return made
+
+    def follow(self, command: Command) -> None:
+        """The command is the next of its stream: it starts after the one before."""
+        before = self.last.get(command.stream)
+        if before is not None:
+            kernels = before.kind == command.kind == "kernel"
+            command.after(before, self.machine.gap_ns if kernels else 0.0)
+        self.last[command.stream] = command
+
+    def lag(self, record: Command, waits: Command) -> float:
+        """From an event to who waited for it: longer into another queue."""
+        same = self.devices[record.device].queue(record.stream) is self.devices[waits.device].queue(waits.stream)
+        return 0.0 if same else float(self.machine.processor.hop)
+
+    def peer(self, command: Command, source: int, target: int) -> None:
+        """A copy from device to device."""
+        assert self.machine.peer is not None
+        found = self.machine.peer(source, target, command.bytes)
+        demands = {self.links[name]: share for name, share in found.links.items()}
+        for device in {source, target}:
+            demands[self.devices[device].memory] = found.memory_share
+        command.alone, command.about = found.alone_ns, found.about
+        command.begin = lambda one: self.devices[one.device].work(one, found.alone_ns, demands)
+
+    def called(self, number: int, thread: str, step: Step, begun: float, answer: str) -> None:
+        """A call has come back."""
+        self.calls.append(Call(number, thread, step.do, step.what, begun, self.clock.now, answer))
+
+    def graph(self, command: Command) -> None:
+        """Start of a graph: its nodes in the order of what they depend on."""
+        nodes: Sequence[Node] = self.workload.graphs[command.name]
+        device, processor = self.devices[command.device], self.machine.processor
+        command.started = self.clock.now
+        begin = self.clock.now + processor.graph_start
+        made: list[Command] = []
+        left = len(nodes)
+
+        def one_less() -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                command.end(self.clock.now)
+
+        for node in nodes:
+            one = self._node(node, command, device)
+            for place, other in enumerate(node.after):
+                one.after(made[other], device.node_lag + (processor.graph_branch if place else 0.0))
+            made.append(one)
+            one.seen.append(one_less)
+        if not made:
+            self.clock.at(begin, lambda: command.end(self.clock.now))
+        for one, node in zip(made, nodes, strict=True):
+            if not node.after:
+                one.ready = begin
+                self.clock.at(begin, one.begin, one)
+
+    def _node(self, node: Node, graph: Command, device: Device) -> Command:
+        step = node.step
+        kind = "kernel" if step.do == "launch" else "copy"
+        made = Command(self.number(), kind, step.what, graph.stream, device.number)
+        made.thread, made.priority, made.issued, made.graph = graph.thread, graph.priority, graph.issued, graph
+        made.submitted, made.arrived = graph.submitted, graph.arrived
+        self.commands.append(made)
+        if kind == "kernel":
+            made.alone, made.begin = device.node(self.workload.kernels[step.what], not node.after, graph.priority)
+        else:
+            made.bytes = step.given["bytes"]
+            made.alone, made.begin = device.copy(step.what, made.bytes, step.given["memory"])
+        made.free = lambda command: self.clock.at(command.ready, command.begin, command)
+        return made
+
+
+def run(workload: Workload, machine: Machine) -> Timeline:
+    """What happens when, and why; DeadlockError where it never ends."""
+    return Run(workload, machine).go()

@@ -1,0 +1,172 @@
+"""The whole path of a workload on a device, on one page.
+
+In: a checked `Workload`, an assembled `Device`, `Options`. Out: a `Timeline`.
+
+    kernels   = each launch that is named, simulated alone: its time, what it takes of the device  (simulate; kept on disk)
+    machine   = what calls, queues, engines and copies of the device cost                          (describe)
+    timeline  = host threads, queues and devices run side by side                                  (timeline)
+    rows      = one a command, one a call                                                          (records.timelines)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+
+from archex.assembly import Device
+from archex.base import kept
+from archex.base.errors import ABSENT, Problem, RequestError
+from archex.base.options import Options
+from archex.describe import DeviceSpec
+from archex.parts.part import META, meta
+from archex.records.provenance import point_id, program_fingerprint
+from archex.simulate import hold, prepare, simulate
+from archex.suite.launch import Launch
+from archex.timeline import Kernel, Machine, Timeline, Workload, run
+
+#: How a unit of a Spec becomes one of the event engine: nanoseconds, bytes a nanosecond.
+_SCALE = {"s": 1e9, "B/s": 1e-9}
+#: Slots without which no timeline can be made.
+NEEDED = ("host", "command_processor", "copy_engine")
+#: What of a simulated kernel is kept.
+_KEPT = ("work_ns", "units", "issue_share", "memory_share")
+#: Bytes of kept kernels.
+_MOST = 16 << 20
+
+
+def timeline(workload: Workload, device: Device, options: Options, launches: Callable[[Kernel], Launch]) -> Timeline:
+    """Run a workload. launches: the launch that a kernel names."""
+    return run(timed(workload, device, options, launches), machine(device.spec, workload))
+
+
+def machine(spec: DeviceSpec, workload: Workload) -> Machine:
+    """The device as the event engine sees it; RequestError for what a workload needs and the device lacks."""
+    rule = "is missing: a timeline needs to know how work reaches the device"
+    problems = [Problem(slot, ABSENT, rule) for slot in NEEDED if spec.get(slot) is None]
+    if problems:
+        raise RequestError(problems)
+    problems = _too_large(spec, workload)
+    if problems:
+        raise RequestError(problems)
+    dispatcher, clock, memory, host = spec["dispatcher"], spec.clock_hz, spec["memory"], spec.slots["host"]
+    params = host.part.parameters(host.spec)
+    pick = host.part.function("pick_queue")
+    assert pick is not None
+    launch, drain = (float(int(part.cycles(clock))) / clock * 1e9 for part in (dispatcher.launch, dispatcher.drain))
+    return Machine(
+        host=scaled(host.spec),
+        processor=scaled(spec["command_processor"]),
+        copies=scaled(spec["copy_engine"]),
+        pick_queue=lambda stream, queues, waiting, state: pick(stream, queues, waiting, state, params),
+        launch_ns=launch,
+        drain_ns=drain,
+        gap_ns=dispatcher.gap.cycles(clock) / clock * 1e9,
+        clock_hz=clock,
+        units=spec["compute_unit"].count,
+        memory_rate=memory.bandwidth * memory.efficiency * 1e-9,
+        devices=workload.devices,
+    )
+
+
+def scaled(spec: Any) -> Any:
+    """A Spec's fields with times in nanoseconds and rates in bytes a nanosecond."""
+    found: dict[str, Any] = {}
+    for field in attrs.fields(type(spec)):
+        value = getattr(spec, field.name)
+        if field.metadata.get(META) is not None and meta(field).nested is not None:
+            value = [scaled(item) for item in value]
+        elif field.metadata.get(META) is not None and isinstance(value, (int, float)) and meta(field).unit in _SCALE:
+            value = value * _SCALE[meta(field).unit]
+        found[field.name] = value
+    return SimpleNamespace(**found)
+
+
+def _too_large(spec: DeviceSpec, workload: Workload) -> list[Problem]:
+    """Buffers that a device has no room for."""
+    problems = []
+    for device in range(workload.devices):
+        here = [buffer for buffer in workload.buffers.values() if buffer.device == device]
+        whole, most = sum(buffer.bytes for buffer in here), spec["memory"].capacity
+        if whole > most:
+            problems.append(Problem("buffers", whole, f"is what buffers of device {device} have together; its memory has {most} bytes"))
+    return problems
+
+
+def timed(workload: Workload, device: Device, options: Options, launches: Callable[[Kernel], Launch]) -> Workload:
+    """The workload with the time of every kernel."""
+    used = {name: _timed(kernel, device, options, launches) for name, kernel in workload.kernels.items()}
+    return attrs.evolve(workload, kernels=used)
+
+
+def _timed(kernel: Kernel, device: Device, options: Options, launches: Callable[[Kernel], Launch]) -> Kernel:
+    if kernel.cycles is not None:
+        return attrs.evolve(kernel, work_ns=kernel.cycles / device.clock_hz * 1e9)
+    if kernel.work_ns is not None:
+        return kernel
+    launch = launches(kernel)
+    found = _simulated(device, launch, options)
+    if kernel.units is not None:
+        found["units"] = kernel.units
+    return attrs.evolve(kernel, **found)
+
+
+def _simulated(device: Device, launch: Launch, options: Options) -> dict[str, Any]:
+    """What a launch takes of the device, simulated or from an earlier run; host and queues are no part of what it is kept under."""
+    options = attrs.evolve(options, repeat=1)
+    key = point_id(device.spec.kernel_fingerprint, program_fingerprint(launch, options.seed), options)
+    path = kept.root() / "kernels" / f"{key}.json"
+    with suppress(OSError, ValueError):
+        known = json.loads(path.read_text())
+        if set(known) == set(_KEPT):
+            return dict(known)
+    row = simulate(device, launch, options)
+    work = (row["cycles"] - row["launch_drain_cycles"]) / row["clock_hz"] * 1e9
+    units, count = _units(device, launch), device.spec["compute_unit"].count
+    found = {
+        "work_ns": work,
+        "units": units,
+        "issue_share": (row.get("issue_active_pct") or 0.0) / 100 * units / count,
+        "memory_share": min(1.0, (row.get("bandwidth_pct") or 0.0) / 100),
+    }
+    with suppress(OSError):
+        kept.put(path, [json.dumps(found).encode()])
+        kept.make_room(path.parent, _MOST)
+    return found
+
+
+def _units(device: Device, launch: Launch) -> float:
+    """Compute units that a launch's workgroups fill, as many on each as there is room for."""
+    step = launch.steps[0]
+    program, code = prepare(device, step)
+    held, _ = hold(device, step, program, code)
+    return min(float(device.spec["compute_unit"].count), math.prod(step.grid) / held.workgroups)
+
+
+def from_folders(read: Callable[[Path], Mapping[str, Launch]], suites: Path, chosen: Path, beside: Path) -> Callable[[Kernel], Launch]:
+    """Where a kernel's launch is looked up: its `path` (from the workload's folder), its `suite` of those shipped, or the suite chosen."""
+    folders: dict[Path, Mapping[str, Launch]] = {}
+
+    def find(kernel: Kernel) -> Launch:
+        folder = beside / kernel.path if kernel.path else suites / kernel.suite if kernel.suite else chosen
+        if folder not in folders:
+            if kernel.suite and not folder.is_dir():
+                names = sorted(place.name for place in suites.iterdir() if (place / "launches.json").exists())
+                raise RequestError([Problem(f"kernels.{kernel.name}.suite", kernel.suite, "is not a known suite", tuple(names))])
+            folders[folder] = read(folder)
+        launches = folders[folder]
+        if kernel.launch not in launches:
+            from archex.base.errors import closest
+
+            near = closest(kernel.launch, launches)
+            rule = f"is no launch of {folder.name}"
+            raise RequestError([Problem(f"kernels.{kernel.name}.launch", kernel.launch, rule, () if near else tuple(launches)[:12], near)])
+        return launches[kernel.launch]
+
+    return find

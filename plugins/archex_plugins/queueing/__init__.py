@@ -1,0 +1,1 @@
+"""Which queue a stream's commands go to."""

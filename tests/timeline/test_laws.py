@@ -1,0 +1,173 @@
+"""What holds of every timeline, whatever the device."""
+
+from __future__ import annotations
+
+import random
+import time
+from itertools import pairwise
+
+import pytest
+from archex.timeline import Builder, Timeline
+from archex.timeline.spent import spent
+from machines import changed, ran
+
+DEVICES = ("tiny", "h200", "mi300x")
+
+
+def mixed(seed: int, steps: int = 60) -> Builder:
+    """Any commands in any order on three streams, that never wait for what doesn't come."""
+    dice = random.Random(seed)
+    streams = {"a": {}, "b": {"priority": 1}, "c": {}}
+    work = Builder(streams=streams)
+    for n, units in enumerate((1, 10, 1000)):
+        work.kernel(f"k{n}", us=dice.choice((1, 7, 30)), units=units, memory=dice.choice((0, 0.4, 0.9)))
+    recorded: list[str] = []
+    for n in range(steps):
+        stream = dice.choice(tuple(streams))
+        what = dice.choice(("launch", "launch", "copy", "record", "wait", "sync", "work"))
+        if what == "launch":
+            work.launch(f"k{dice.randrange(3)}", stream=stream)
+        elif what == "copy":
+            way = dice.choice(("h2d", "d2h", "d2d"))
+            memory = {} if way == "d2d" else {"memory": dice.choice(("pinned", "pageable"))}
+            work.copy(way, bytes=dice.choice((100, 70_000, 3_000_000)), stream=stream, **memory)
+        elif what == "record":
+            work.record(f"e{n}", stream=stream)
+            recorded.append(f"e{n}")
+        elif what == "wait" and recorded:
+            work.wait(dice.choice(recorded), stream=stream)
+        elif what == "sync":
+            work.sync(stream)
+        else:
+            work.work("3 us")
+    return work.sync("all")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("seed", range(8))
+def test_streams_never_reorder_and_nobody_passes_a_station_too_early(device: str, seed: int) -> None:
+    found = ran(mixed(seed), device)
+    for stream in found.workload.streams:
+        own = [command for command in found.commands if command.stream == stream]
+        assert all(before.ended <= after.started + 1e-6 for before, after in pairwise(own))
+    for c in found.commands:
+        assert c.issued <= c.submitted <= c.arrived <= c.started <= c.ended
+        assert c.ended - c.started >= c.alone - 1e-6
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_no_device_is_quicker_than_its_busiest_resource(device: str) -> None:
+    for seed in range(4):
+        found = ran(mixed(seed), device)
+        machine = found.machine
+        kernels = [(c, found.workload.kernels[c.name]) for c in found.commands if c.kind == "kernel"]
+        units = sum(c.alone * min(k.units or machine.units, machine.units) for c, k in kernels) / machine.units
+        memory = sum(c.alone * k.memory_share for c, k in kernels)
+        for way, rate in (("h2d", machine.copies.rate_to_device), ("d2h", machine.copies.rate_to_host)):
+            moved = sum(c.bytes for c in found.commands if c.kind == "copy" and c.name == way and c.bytes >= machine.copies.inline)
+            assert found.total_ns >= moved / rate
+        assert found.total_ns >= max(units, memory)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_same_workload_takes_the_same(device: str) -> None:
+    first, second = (ran(mixed(3), device) for _ in range(2))
+    assert [(c.started, c.ended) for c in first.commands] == [(c.started, c.ended) for c in second.commands]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_where_the_time_went_adds_up(device: str) -> None:
+    for seed in range(4):
+        found = ran(mixed(seed), device)
+        assert sum(part.ns for part in spent(found)) == pytest.approx(found.total_ns)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("nodes", [1, 2, 7, 40])
+def test_a_graph_never_costs_more_than_its_stream(device: str, nodes: int) -> None:
+    def timed(graph: bool) -> Timeline:
+        work = Builder().kernel("k", us=3)
+        if graph:
+            work.capture("g", lambda b: b.repeat(nodes, lambda c: c.launch("k"))).instantiate("g")
+        work.record("begin")
+        work.replay("g") if graph else work.repeat(nodes, lambda b: b.launch("k"))
+        return ran(work.record("end").sync("main"), device)
+
+    assert timed(True).elapsed("begin", "end") <= timed(False).elapsed("begin", "end") + 1e-6
+
+
+def test_a_full_queue_makes_the_host_wait_and_loses_nothing() -> None:
+    work = Builder().kernel("long", us=500).kernel("short", us=1)
+    work = work.launch("long").repeat(50, lambda b: b.launch("short")).sync("main").done()
+    free, tight = (ran(work, changed("h200", "host", depth=depth)) for depth in (1024, 8))
+    assert [c.name for c in tight.commands] == [c.name for c in free.commands]
+    assert max(queue.most for queue in tight.devices[0].queues) == 8
+    assert max(free.spans("launch")) < 5_000 < 400_000 < max(tight.spans("launch"))
+    assert tight.total_ns == pytest.approx(free.total_ns, rel=0.1)
+
+
+def test_a_faster_link_is_never_slower() -> None:
+    for seed in range(4):
+        totals = [ran(mixed(seed), changed("tiny", "copies", rate_to_device=rate, rate_to_host=rate)).total_ns for rate in (5, 10, 20, 40)]
+        assert totals == sorted(totals, reverse=True)
+
+
+def test_kernels_that_fill_part_of_a_device_share_it() -> None:
+    def total(streams: int, units: int) -> float:
+        work = Builder(streams=[f"s{n}" for n in range(streams)]).kernel("spin", us=1000, units=units)
+        for n in range(streams):
+            work.launch("spin", stream=f"s{n}")
+        return ran(work.sync("all")).total_ns / 1e6
+
+    assert total(4, 33) == pytest.approx(1.0, rel=0.05)
+    assert total(4, 66) == pytest.approx(2.0, rel=0.05), "two rounds"
+    assert total(4, 132) == pytest.approx(4.0, rel=0.05)
+
+
+def test_higher_priority_takes_compute_units_first() -> None:
+    work = Builder(streams={"low": {}, "high": {"priority": 1}}).kernel("all", us=100)
+    work.launch("all", stream="low").launch("all", stream="high").sync("all")
+    low, high = ran(work).commands
+    assert high.ended < low.ended
+    assert low.ended == pytest.approx(high.ended + 100_000, rel=0.1)
+
+
+def test_bandwidth_is_shared_evenly() -> None:
+    work = Builder(streams=["a", "b"]).kernel("stream", us=100, units=10, memory=0.8)
+    work.launch("stream", stream="a").launch("stream", stream="b").sync("all")
+    assert ran(work).total_ns == pytest.approx(160_000, rel=0.1)
+
+
+def test_queues_shared_by_streams_hold_each_other_up() -> None:
+    """A head that waits for another stream's event holds up who stands behind it, and nobody in a queue of its own."""
+
+    def waits(queues: int) -> float:
+        work = Builder(streams=["a", "b", "c"]).kernel("long", us=200, units=1).kernel("short", us=1, units=1)
+        work.launch("long", stream="a").record("e", stream="a").wait("e", stream="b").launch("short", stream="b").launch(
+            "short", stream="c"
+        )
+        found = ran(work.sync("all"), changed("h200", "host", queues=queues))
+        return next(c.started for c in found.commands if c.kind == "kernel" and c.stream == "c")
+
+    assert waits(3) < 50_000 < 200_000 < waits(1)
+
+
+def test_kernel_mode_costs_a_system_call_a_command() -> None:
+    work = Builder().kernel("k", us=1).repeat(10, lambda b: b.launch("k")).sync("main").done()
+    user, kernel = ran(work), ran(work, changed("h200", "host", submission="kernel_mode", system_call=2000.0))
+    assert sum(kernel.spans("launch")) == pytest.approx(sum(user.spans("launch")) + 10 * 2000)
+
+
+def test_a_hundred_thousand_events_take_seconds() -> None:
+    work = Builder(streams=["a", "b", "c", "d"]).kernel("k", us=2, units=33, memory=0.2)
+
+    def some(b: Builder) -> None:
+        for stream in "abcd":
+            b.launch("k", stream=stream).record("e", stream=stream)
+        b.copy("h2d", bytes=4096, stream="a").wait("e", stream="b")
+
+    built = work.repeat(2500, some).sync("all").done()
+    began = time.process_time()
+    found = ran(built)
+    assert len(found.commands) + len(found.calls) >= 50_000
+    assert time.process_time() - began < 5

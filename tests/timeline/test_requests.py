@@ -1,0 +1,133 @@
+"""Workloads that are wrong: everything that is wrong is said at once, with its path; and those that never end say who waits for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+from archex.base.errors import RequestError
+from archex.timeline import Builder, DeadlockError, MismatchError, Shared, read
+from machines import ran, shipped
+
+GOOD: dict[str, Any] = {
+    "streams": ["a", "b"],
+    "kernels": {"k": {"us": 10}},
+    "buffers": {"x": {"bytes": "1 MiB"}, "h": {"bytes": "1 MiB", "memory": "pinned"}},
+    "steps": [{"launch": "k", "stream": "a"}],
+}
+WRONG: tuple[tuple[dict[str, Any], str, str], ...] = (
+    ({"kernals": {}}, "kernals", "did you mean kernels?"),
+    ({"devices": 0}, "devices", "at least 1"),
+    ({"kernels": {"k": {}}}, "kernels.k", "must say how long it takes"),
+    ({"kernels": {"k": {"us": -1}}}, "kernels.k.us", "at least 0"),
+    ({"streams": {"a": {"device": 3}, "b": {}}}, "streams.a.device", "0 to 0"),
+    ({"steps": [{"lunch": "k", "stream": "a"}]}, "steps[0]", "did you mean launch?"),
+    ({"steps": [{"launch": "j", "stream": "a"}]}, "steps[0].launch", "is not a known kernel"),
+    ({"steps": [{"launch": "k", "stream": "c"}]}, "steps[0].stream", "is not a known stream"),
+    ({"steps": [{"launch": "k"}]}, "steps[0].stream", "is missing"),
+    ({"steps": [{"copy": "h2d", "bytes": "5 parsecs", "stream": "a"}]}, "steps[0].bytes", "unit parsecs"),
+    ({"steps": [{"copy": "h2d", "stream": "a"}]}, "steps[0].bytes", "is missing"),
+    ({"steps": [{"copy": "h2d", "from": "x", "to": "x", "stream": "a"}]}, "steps[0].from", "must be a buffer of the host"),
+    ({"steps": [{"copy": "h2d", "from": "h", "to": "x", "bytes": "2 MiB", "stream": "a"}]}, "steps[0].bytes", "more than buffer h has"),
+    ({"steps": [{"copy": "peer", "bytes": 4, "stream": "a"}]}, "steps[0]", "must name two devices"),
+    ({"steps": [{"replay": "g", "stream": "a"}]}, "steps[0].replay", "is not a known graph"),
+    ({"steps": [{"repeat": 0, "steps": []}]}, "steps[0].repeat", "at least 1"),
+    ({"steps": [{"launch": "k", "record": "e", "stream": "a"}]}, "steps[0]", "several things at once: launch, record"),
+    ({"steps": [{"capture": "g", "steps": [{"sync": "a"}]}]}, "steps[0].steps[0]", "can't be captured"),
+    ({"graphs": {"g": {"nodes": {"n": {"launch": "k", "after": ["m"]}}}}}, "graphs.g.nodes.n.after", "must be a node above"),
+    ({"steps": [{"collective": "all_reduce", "bytes": 4, "stream": "a"}]}, "steps[0]", "needs `streams`"),
+    ({"steps": [{"work": "10 bytes"}]}, "steps[0].work", "unit bytes"),
+    ({"threads": {"t": []}}, "steps", "either `steps`, or `threads`"),
+    ({"steps": "launch"}, "steps", "must be a list of steps"),
+)
+
+
+@pytest.mark.parametrize(("change", "path", "said"), WRONG, ids=[path for _, path, _ in WRONG])
+def test_a_wrong_input_is_named(change: dict[str, Any], path: str, said: str) -> None:
+    read(GOOD)
+    with pytest.raises(RequestError) as caught:
+        read(GOOD | change)
+    about = [str(problem) for problem in caught.value.problems if problem.path == path]
+    assert any(said in line for line in about), caught.value.problems
+
+
+def test_all_problems_at_once() -> None:
+    with pytest.raises(RequestError) as caught:
+        read({"kernels": {"k": {}}, "devices": "two", "steps": [{"launch": "j"}, {"wok": 1}, {"work": 3}]})
+    assert {"kernels.k", "devices", "steps[0].launch", "steps[1]", "steps[2].work"} <= {p.path for p in caught.value.problems}
+
+
+def test_the_builder_says_which_steps_there_are() -> None:
+    with pytest.raises(AttributeError, match="no step lunch"):
+        Builder().lunch("k")
+
+
+def test_a_file_and_the_builder_say_the_same() -> None:
+    work = Builder(streams=["a", "b"]).kernel("k", us=10).buffer("x", bytes="1 MiB").buffer("h", bytes="1 MiB", memory="pinned")
+    assert parts_of(work.launch("k", stream="a").done()) == parts_of(read(GOOD))
+
+
+def parts_of(workload: Any) -> Any:
+    return (workload.kernels, workload.streams, workload.buffers, workload.threads)
+
+
+def test_an_event_that_nobody_records() -> None:
+    work = Builder(streams=["a", "b"]).kernel("k", us=1).wait("never", stream="a").launch("k", stream="a").sync("a")
+    with pytest.raises(DeadlockError, match="event never, which is never recorded"):
+        ran(work)
+
+
+def test_a_cycle_of_waits_is_named() -> None:
+    work = Builder(streams=["a", "b"])
+    work.thread("one").wait("x", stream="a").sync("a").record("y", stream="a")
+    work.thread("two").wait("y", stream="b").sync("b").record("x", stream="b")
+    with pytest.raises(DeadlockError) as caught:
+        ran(work)
+    said = str(caught.value)
+    assert said.count("waits for") == 6
+    for part in ("thread one", "thread two", "event x", "event y"):
+        assert part in said
+
+
+def test_a_head_that_waits_for_what_stands_behind_it() -> None:
+    """Two streams in one queue: the record that would end the wait never gets to the head."""
+    work = Builder(streams=["a", "b"]).wait("x", stream="a").record("x", stream="b").sync("all")
+    machine = shipped("h200")
+    host = type(machine.host)(**{**vars(machine.host), "queues": 1})
+    with pytest.raises(DeadlockError, match="record x on b waits for wait x on a"):
+        ran(work, attrs.evolve(machine, host=host))
+
+
+def meets(work: Builder) -> Any:
+    return ran(work, attrs.evolve(shipped("h200"), collective=lambda kind, ranks, size: Shared(alone_ns=1000.0 + size)))
+
+
+def ranks(work: Builder, *asked: tuple[str, int, int]) -> Builder:
+    for thread, (kind, size, rank) in enumerate(asked):
+        work.thread(f"t{thread}").collective(kind, bytes=size, name="sum", rank=rank, ranks=len(work._map["streams"]), stream=f"s{rank}")
+    return work
+
+
+def several() -> Builder:
+    return Builder(devices=3, streams={f"s{n}": {"device": n} for n in range(3)})
+
+
+def test_a_collective_begins_when_all_have_come() -> None:
+    work = several().kernel("late", us=300).launch("late", stream="s2")
+    work.collective("all_reduce", bytes=4096, streams=["s0", "s1", "s2"]).sync("all")
+    found = [c for c in meets(work).commands if c.kind == "collective"]
+    assert len({c.ended for c in found}) == 1
+    assert found[0].ended > 300_000
+
+
+def test_ranks_that_mean_different_collectives() -> None:
+    with pytest.raises(MismatchError, match="rank 0 asks for all_reduce of 64 bytes among 3, rank 1 asks for all_reduce of 128"):
+        meets(ranks(several(), ("all_reduce", 64, 0), ("all_reduce", 128, 1)))
+
+
+def test_a_rank_that_never_comes() -> None:
+    work = ranks(several(), ("all_reduce", 64, 0), ("all_reduce", 64, 2))
+    work.thread("t0").sync("s0")
+    with pytest.raises(DeadlockError, match="rank 1 of 3 never comes"):
+        meets(work)
