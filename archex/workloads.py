@@ -21,6 +21,7 @@ from typing import Any
 import attrs
 
 from archex.assembly import Device
+from archex.assembly.exchanges import exchanges
 from archex.base import kept
 from archex.base.errors import ABSENT, Problem, RequestError
 from archex.base.options import Options
@@ -72,7 +73,16 @@ def machine(spec: DeviceSpec, workload: Workload) -> Machine:
         units=spec["compute_unit"].count,
         memory_rate=memory.bandwidth * memory.efficiency * 1e-9,
         devices=workload.devices,
+        **_together(spec, workload.devices),
     )
+
+
+def _together(spec: DeviceSpec, devices: int) -> dict[str, Any]:
+    """What joins several devices; nothing where there is one, or no link."""
+    if devices == 1 or spec.get("link") is None:
+        return {}
+    found = exchanges(spec, devices)
+    return {"links": found.links, "collective": found.collective, "peer": found.peer}
 
 
 def scaled(spec: Any) -> Any:

@@ -16,7 +16,7 @@ from archex.links import timing
 from archex.links.network import Library, Network
 from archex.links.phases import Stage, direct, in_switch, ring, send, tree
 
-KINDS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce", "all_to_all", "send_recv")
+KINDS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce", "all_to_all", "send_receive")
 #: Ranks beyond which alike ones are folded where the network allows it.
 FOLD_ABOVE = 64
 
@@ -71,7 +71,7 @@ def plan(
     """
     _check(network, kind, ranks, bytes, root)
     n, library = len(ranks), network.library
-    call = library.call_ns + library.call_each_ns * {"all_to_all": 2 * n, "send_recv": 1}.get(kind, 0)
+    call = library.call_ns + library.call_each_ns * {"all_to_all": 2 * n, "send_receive": 1}.get(kind, 0)
     if n == 1:
         return Collective(kind, tuple(ranks), bytes, "none", "none", 0.0, call, 0.0, Demands({}, 0, 0.0))
     whole = network.rotates and tuple(ranks) == tuple(range(network.devices))
@@ -87,7 +87,7 @@ def plan(
         asked = f"{algorithm or 'any algorithm'} with {protocol or 'any protocol'}"
         raise RequestError([Problem("collective.algorithm", asked, f"is nothing that this network's library has for {kind}")])
     best = min(found, key=lambda one: one.ns)
-    sent = bytes * {"all_reduce": 2 * (n - 1) / n, "broadcast": 1.0, "reduce": 1.0, "send_recv": 1.0}.get(kind, (n - 1) / n)
+    sent = bytes * {"all_reduce": 2 * (n - 1) / n, "broadcast": 1.0, "reduce": 1.0, "send_receive": 1.0}.get(kind, (n - 1) / n)
     links = {network.links[k]: float(v) for k, v in enumerate(best.loads) if v}
     demands = Demands(links, best.units, best.memory)
     rate = sent / best.ns * 1e9
@@ -98,7 +98,7 @@ def plan(
 
 def _algorithms(network: Network, kind: str, ranks: Sequence[int], root: int) -> Iterator[tuple[str, list[Stage]]]:
     n, library = len(ranks), network.library
-    if kind == "send_recv":
+    if kind == "send_receive":
         yield "direct", send(n)
         return
     if kind == "all_to_all":
@@ -127,7 +127,7 @@ def _check(network: Network, kind: str, ranks: Sequence[int], size: int, root: i
         problems.append(Problem("collective.ranks", list(ranks), f"must be different devices, 0 to {network.devices - 1}"))
     if size < 0:
         problems.append(Problem("collective.bytes", size, "must be at least 0"))
-    if kind == "send_recv" and len(ranks) != 2:
+    if kind == "send_receive" and len(ranks) != 2:
         problems.append(Problem("collective.ranks", list(ranks), "must be two: who sends, who receives"))
     if not 0 <= root < max(len(ranks), 1):
         problems.append(Problem("collective.root", root, f"must be a position among the ranks, 0 to {len(ranks) - 1}"))

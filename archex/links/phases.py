@@ -120,7 +120,7 @@ def direct(kind: str, n: int) -> list[Stage]:
 def send(n: int) -> list[Stage]:
     """The first rank sends to the second."""
     if n != 2:
-        raise ValueError(f"send_recv is between two ranks, not {n}")
+        raise ValueError(f"send_receive is between two ranks, not {n}")
     return [(Phase(np.array([0]), np.array([1]), 1.0, 1, False, _whole(1)),)]
 
 

@@ -26,7 +26,7 @@ class Field:
 
 
 COPIES = ("h2d", "d2h", "d2d", "peer")
-COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all", "send_receive")
+COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_receive")
 _STREAM = Field("stream")
 _NODES = Field("count", low=1)
 #: step -> (what its own value is, its further fields)

@@ -57,7 +57,12 @@ def copies() -> list[Row]:
 
 def collectives() -> list[Row]:
     return [
-        Row(row["name"], size := int(row["bytes"]), float(row["us"]), exchanged("h200", 2, row["name"].removesuffix("_alone"), size))
+        Row(
+            row["name"],
+            size := int(row["bytes"]),
+            float(row["us"]),
+            exchanged("h200", 2, row["name"].removesuffix("_alone").replace("recv", "receive"), size),
+        )
         for row in rows("h200/collectives.csv")
         if not row["name"].startswith("gemm")
     ]

@@ -25,7 +25,7 @@ SIZES = [0, 1, 1000, 1 << 16, 1 << 20, (1 << 24) + 8, 1 << 30]
 
 
 def ranks(kind: str, network: Network) -> range:
-    return range(2 if kind == "send_recv" else network.devices)
+    return range(2 if kind == "send_receive" else network.devices)
 
 
 def ways(network: Network, kind: str, size: int) -> list[Collective]:
@@ -51,7 +51,7 @@ def test_no_exchange_beats_its_links(name: str, devices: int, links: str | None,
         for way in ways(network, kind, size):
             capacity = dict(zip(network.links, network.capacity(), strict=True))
             assert all(way.alone_ns >= sent / capacity[link] * 1e9 * (1 - 1e-9) for link, sent in way.demands.links.items())
-            least = {"all_reduce": 2 * (n - 1) / n, "broadcast": 1, "reduce": 1, "send_recv": 1}.get(kind, (n - 1) / n)
+            least = {"all_reduce": 2 * (n - 1) / n, "broadcast": 1, "reduce": 1, "send_receive": 1}.get(kind, (n - 1) / n)
             if way.algorithm == "in_switch":  # a rank sends all it has, or gets all of the sum
                 least = {"all_reduce": 1 + 1 / n}.get(kind, 1)
             assert way.alone_ns >= least * size / best * 1e9
@@ -167,7 +167,7 @@ def test_ranks_that_disagree_are_named() -> None:
         ("all_reduce", [0, 0], 8, 0, "collective.ranks: [0, 0] must be different devices, 0 to 7"),
         ("all_reduce", [0, 8], 8, 0, "collective.ranks: [0, 8] must be different devices, 0 to 7"),
         ("all_reduce", [0, 1], -1, 0, "collective.bytes: -1 must be at least 0"),
-        ("send_recv", [0, 1, 2], 8, 0, "collective.ranks: [0, 1, 2] must be two: who sends, who receives"),
+        ("send_receive", [0, 1, 2], 8, 0, "collective.ranks: [0, 1, 2] must be two: who sends, who receives"),
         ("broadcast", [0, 1], 8, 2, "collective.root: 2 must be a position among the ranks, 0 to 1"),
     ],
 )
