@@ -19,6 +19,9 @@ ARGS   ?= device=h200 suite=smoke
 # Two workers; a file's tests stay together, so that each compiled function is built in one place.
 PYTEST ?= -n 2 --dist loadfile
 
+# Tests start processes by the hundred: each would read every source anew where this is set.
+test quick nightly: export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run test quick nightly check format docs readme kinds accuracy reports speed sweep-speed clean
 .DEFAULT_GOAL := run
 

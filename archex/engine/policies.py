@@ -11,14 +11,18 @@ from __future__ import annotations
 
 import dis
 import functools
+import hashlib
 import inspect
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from archex.base.errors import ArchexError
-from archex.base.jit import COMPILED
+from archex.base.jit import COMPILED, cache_folder
+from archex.base.kept import sources
 
 NONE = -1  # "no wave", "no unit"
 ISSUED, MISSED, FILLED = 1, 2, 4  # what an `Event` reports; bits of `wave_feedback`
@@ -143,6 +147,32 @@ def signature(kind: str) -> Any:
 
 
 _compiled: dict[tuple[str, Any], Any] = {}
+#: Packages whose policies are kept on disk once compiled: all that they call is in them or in what a plugin stands on. Of a stranger's
+#: nobody knows what it calls, and numba, which looks at the policy's own file only, would serve a stale one.
+_KEPT = ("archex.engine", "archex_plugins")
+
+
+def _keep(function: Callable[..., int]) -> bool:
+    """Whether a policy is kept; says where to numba, which asks for it as it takes the function."""
+    module = str(getattr(function, "__module__", ""))
+    package = next((name for name in _KEPT if module.startswith(f"{name}.")), None)
+    if package is None or function.__closure__:  # what a closure holds is another object in each process
+        return False
+    import numba
+
+    folder = cache_folder("")
+    numba.core.config.CACHE_DIR = str(folder.with_name(f"{folder.name}-{_sources(package)}"))  # type: ignore[attr-defined]
+    return True
+
+
+@functools.cache
+def _sources(package: str) -> str:
+    """Hash of the sources of a package and of the kinds of part."""
+    digest = hashlib.sha256(sources("parts"))
+    for place in sys.modules[package].__path__:
+        for path in sorted(Path(place).rglob("*.py")):
+            digest.update(str(path.relative_to(place)).encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def compile_policy(function: Callable[..., int], kind: str) -> Any:
@@ -161,7 +191,7 @@ def compile_policy(function: Callable[..., int], kind: str) -> Any:
     if key not in _compiled:
         import numba
 
-        options: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
+        options: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "cache": _keep(plain)}
         try:
             result = numba.njit(signature(kind), **options)(plain)
         except numba.core.errors.NumbaError as error:

@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from archex.base import layout as lay
+from archex.base.jit import COMPILED
+from archex.engine import policies as policies_module
 from archex.engine import standard
 from archex.engine.policies import FILLED, HIT, ISSUED, MISSED, PolicyError, compile_policy
 from tests.engine.synthetic import MEMORY, Wave, affine, device, op, policies, program, simulate
+
+from archex_plugins.scheduling.greedy_then_oldest import GreedyThenOldest
 
 EXIT = op(lay.EXIT, pipe=-1, kind_class="branch")
 BUFFER = 1 << 30
@@ -111,3 +115,13 @@ def test_state_and_parameters_reach_a_policy() -> None:
     narrow = simulate(tables, program(rows, [EXIT]), make, chosen=one).last_end()
     spread = simulate(tables, program(rows, [EXIT]), make).last_end()
     assert narrow > spread + 300  # all on one channel of a byte a cycle
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_built_in_policies_are_kept_on_disk_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policies_module, "_compiled", {})
+    for pick in (standard.pick_oldest, GreedyThenOldest.pick_wave):
+        compile_policy(pick, "pick_wave")
+        policies_module._compiled.clear()  # as in another process
+        assert sum(compile_policy(pick, "pick_wave").stats.cache_hits.values()) == 1
+    assert not compile_policy(log_issue, "note_wave").stats.cache_path
