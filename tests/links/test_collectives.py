@@ -122,6 +122,14 @@ def test_rings_of_a_mesh_share_no_link(name: str) -> None:
         assert devices == 1 or len(orders) >= min(devices - 2, 10)
 
 
+@pytest.mark.parametrize("devices", [256, 1024])
+def test_rings_of_a_torus_use_every_link_once(devices: int) -> None:
+    network = net("h200", devices, "torus_16")
+    arcs = [pair for order in network.rings(devices) for pair in pairwise([*order, order[0]])]
+    assert len(set(arcs)) == len(arcs) == 4 * devices
+    assert all(len(network.way(*arc)) == 1 for arc in arcs)
+
+
 def test_neighbours_on_a_bus_don_t_meet_others() -> None:
     """Below one switch the rate of a link; over the root all share what leads there."""
     network = net("h200", 8, "expansion_bus")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import gcd
 from typing import Any
 
 import attrs
@@ -42,15 +43,21 @@ class Torus(Link):
 
     @staticmethod
     def rings(devices: int, params: Any) -> list[list[int]]:
-        """Back and forth through the rows, closed over the first column, both ways round; rows alone where they are odd."""
+        """Two rings that share no link, both ways round, where the rows are a right multiple of the columns; else one, back and forth."""
         columns = min(int(params[1]), devices)
         rows = devices // columns
-        if rows * columns != devices or rows % 2 or columns < 3:
-            order = list(range(devices))
-        else:
+        if rows * columns != devices or columns < 3:
+            orders = [list(range(devices))]
+        elif rows % columns == 0 and gcd(rows // columns, columns - 1) == 1:
+            along = [(row, (at - row) % columns) for row in range(rows) for at in range(columns)]
+            down = [((turn * (columns - 1) + at) % rows, turn % columns) for turn in range(rows) for at in range(columns)]
+            orders = [[row * columns + column for row, column in places] for places in (along, down)]
+        elif rows % 2 == 0:  # along the rows in turn, back over the first column
             order = [0]
             for row in range(rows):
                 across = range(1, columns)
                 order += [row * columns + column for column in (across if row % 2 == 0 else reversed(across))]
-            order += [row * columns for row in range(rows - 1, 0, -1)]
-        return [order, order[::-1]]
+            orders = [order + [row * columns for row in range(rows - 1, 0, -1)]]
+        else:
+            orders = [list(range(devices))]
+        return [order[::way] for order in orders for way in (1, -1)]
