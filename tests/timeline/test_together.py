@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import attrs
 import pytest
 from archex.assembly.links import network
+from archex.base.folders import experiments
+from archex.cli.timeline import load
 from archex.links import plan
 from archex.testing.devices import described
 from archex.timeline import Builder, Timeline, run
@@ -72,3 +77,18 @@ def test_an_exchange_leaves_a_kernel_fewer_units() -> None:
 
     alone, beside = (took(ran(work(exchange)), "kernel")[0] for exchange in (False, True))
     assert 1.1 * alone < beside < 1.4 * alone
+
+
+@pytest.mark.parametrize("file", sorted((experiments() / "timelines").glob("*.yaml")), ids=lambda file: file.stem)
+def test_shipped_workloads_are_right(file: Path) -> None:
+    assert load(file, None).kernels
+
+
+def test_sums_of_one_half_are_exchanged_beside_the_other() -> None:
+    """The shipped example: with its exchanges beside the work it takes less than both one after the other."""
+    workload = load(experiments() / "timelines/tensor_parallel.yaml", None)
+    given = {name: attrs.evolve(kernel, work_ns=kernel.work_ns or 10_000.0) for name, kernel in workload.kernels.items()}
+    found = run(attrs.evolve(workload, kernels=given), machine(described("h200"), workload))
+    work = sum(c.ended - c.started for c in found.commands if c.kind == "kernel" and c.device == 0)
+    sums = sum(c.ended - c.started for c in found.commands if c.kind == "collective" and c.device == 0)
+    assert found.total_ns < 0.95 * (work + sums)
