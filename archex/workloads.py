@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +31,7 @@ from archex.records.provenance import point_id, program_fingerprint
 from archex.simulate import hold, prepare, simulate
 from archex.suite.launch import Launch
 from archex.timeline import Kernel, Machine, Timeline, Workload, run
+from archex.timeline.model import Step
 
 #: How a unit of a Spec becomes one of the event engine: nanoseconds, bytes a nanosecond.
 _SCALE = {"s": 1e9, "B/s": 1e-9}
@@ -54,6 +55,8 @@ def machine(spec: DeviceSpec, workload: Workload) -> Machine:
     if problems:
         raise RequestError(problems)
     problems = _too_large(spec, workload)
+    if spec.get("link") is None and any(step.do == "collective" or step.what == "peer" for step in _steps(workload)):
+        problems.append(Problem("link", ABSENT, "is missing: the workload exchanges data between devices"))
     if problems:
         raise RequestError(problems)
     dispatcher, clock, memory, host = spec["dispatcher"], spec.clock_hz, spec["memory"], spec.slots["host"]
@@ -78,8 +81,8 @@ def machine(spec: DeviceSpec, workload: Workload) -> Machine:
 
 
 def _together(spec: DeviceSpec, devices: int) -> dict[str, Any]:
-    """What joins several devices; nothing where there is one, or no link."""
-    if devices == 1 or spec.get("link") is None:
+    """What joins devices; nothing where there is no link."""
+    if spec.get("link") is None:
         return {}
     found = exchanges(spec, devices)
     return {"links": found.links, "collective": found.collective, "peer": found.peer}
@@ -96,6 +99,14 @@ def scaled(spec: Any) -> Any:
             value = value * _SCALE[meta(field).unit]
         found[field.name] = value
     return SimpleNamespace(**found)
+
+
+def _steps(workload: Workload) -> Iterator[Step]:
+    """Every step of every thread, those in repetitions too."""
+    left = [step for steps in workload.threads.values() for step in steps]
+    while left:
+        yield (step := left.pop())
+        left += step.steps
 
 
 def _too_large(spec: DeviceSpec, workload: Workload) -> list[Problem]:

@@ -40,13 +40,13 @@ class Exchanges:
         found = plan(self.network, kind, ranks, size)
         about = f"{found.algorithm}, {found.protocol}".replace("_", " ")
         memory = min(1.0, found.demands.memory_bytes / found.alone_ns / self.memory_rate) if found.alone_ns else 0.0
-        return Shared(found.alone_ns, self._shares(found.demands.links, found.alone_ns), found.demands.units, memory, about)
+        return Shared(found.alone_ns, self._shares(found.demands.links, found.alone_ns), found.demands.units, memory, about, found.call_ns)
 
     def peer(self, source: int, target: int, size: int) -> Shared:
         """The same of a copy by an engine: what it reads on one side it writes on the other."""
         found = peer_copy(self.network, source, target, size)
         memory = min(1.0, size / found.alone_ns / self.memory_rate)
-        return Shared(found.alone_ns, self._shares(found.links, found.alone_ns), 0.0, memory, "copy engine")
+        return Shared(found.alone_ns, self._shares(found.links, found.alone_ns), 0.0, memory, "copy engine", found.call_ns)
 
     def _shares(self, bytes_of: Mapping[tuple[Hashable, Hashable], float], time_ns: float) -> dict[str, float]:
         if not time_ns:

@@ -18,14 +18,14 @@ class CommandProcessorSpec:
 
     engines: int = number("count", "engines that take commands at a time", low=1, high=64)
     packet: float = number("s", "what an engine takes for a packet")
-    event: float = number("s", "writing an event: its time and its value")
+    event: float = number("s", "writing an event with its time; one without time takes none")
     hop: float = number("s", "from a command's end until one of another queue that waited for it can start")
     kernels: int = number("count", "kernels that run at a time", low=1, high=4096)
     mapped: int = number("count", "queues that hardware holds; of more each has a turn", low=1, high=4096)
     remap: float = number("s", "taking up a queue that another has to give way to", default=0)
     graph_start: float = number("s", "a graph's packet beside a plain one: its nodes are fetched from memory")
     graph_node: float = number("s", "from the last instruction of a node to the first of one that depends on it; at most as in a stream")
-    graph_branch: float = number("s", "for each dependency of a node beside its first", default=0)
+    graph_issue: float = number("s", "between the starts of two nodes of a graph that are free at one moment", default=0)
 
 
 class CommandProcessor(Part):

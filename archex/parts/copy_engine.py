@@ -1,8 +1,8 @@
 """Copies between host and device, and within a device: engines for each direction, pinned and pageable memory.
 
 Pinned memory is moved by an engine at the link's rate. Pageable memory goes through pinned buffers that the processor copies to or from,
-at the rate it copies with (`host.copies`); small pageable copies to the device are written into the ring. Within a device an
-engine moves small copies, a kernel large ones at what memory gives.
+at the rate it copies with (`host.copies`), one buffer while an engine moves another; small pageable copies to the device are written into
+the ring. Within a device a kernel copies, at what memory gives.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class CopyEngineSpec:
     setup: float = number("s", "from a copy's start to its first byte, beside the way over the link")
     rate_to_device: float = number("B/s", "pinned memory to the device", low=1)
     rate_to_host: float = number("B/s", "the device to pinned memory", low=1)
+    both_ways: float = number("ratio", "part of the two rates together, while both directions are busy", low=0.5, high=1, default=1)
     inline: int = number("B", "pageable copies to the device of fewer bytes are written into the ring")
-    inline_rate: float = number("B/s", "at which the processor writes them there", low=1)
-    staging: float = number("s", "beginning of a pageable copy through pinned buffers")
+    inline_rate: float = number("B/s", "at which the device reads them there", low=1)
+    staging: float = number("s", "on the processor, beginning of a pageable copy through pinned buffers")
     chunk: int = number("B", "size of such a buffer", low=4096)
+    buffers: int = number("count", "such buffers that a copy fills in turn", low=1, high=64, default=2)
     within_setup: float = number("s", "a copy within the device, before its first byte, beside the start of its kernel")
-    within_small: int = number("B", "copies within the device of fewer bytes are moved by an engine")
-    within_rate: float = number("B/s", "at which the engine moves them", low=1)
     within_share: float = number("ratio", "part of the memory's rate that the kernel reaches, reads and writes together", low=0.01, high=1)
 
 

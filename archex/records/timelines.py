@@ -49,7 +49,7 @@ def rows(timeline: Timeline) -> list[dict[str, Any]]:
                 "graph": c.graph.number if c.graph is not None else None, "bytes": c.bytes or None,
                 "issued_ns": c.issued, "submitted_ns": c.submitted, "arrived_ns": c.arrived, "started_ns": c.started, "ended_ns": c.ended,
                 "alone_ns": c.alone or None, "waited_for": c.waited_for.number if c.waited_for is not None else None,
-                "about": c.about or None,
+                "about": c.about if c.kind != "record" else None,
             }
         )  # fmt: skip
     for call in timeline.calls:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from archex.timeline.commands import Command
-from archex.timeline.devices import Device
+from archex.timeline.devices import Device, host_rate
 from archex.timeline.meeting import Meeting
 from archex.timeline.model import Step
 
@@ -30,6 +30,7 @@ class Thread:
         self._going = self._all(steps)
         self.over = False
         self._answer = ""
+        self._moved: Command
         self.waits_for: Any = None  # a command, an event's name or a queue
         self.at: Step | None = None
 
@@ -102,30 +103,64 @@ class Thread:
         yield self._now + host.launch_behind
 
     def _copy(self, step: Step) -> Going:
-        host, copies, device = self._host, self._run.machine.copies, self._device(step)
+        host, copies = self._host, self._run.machine.copies
         way, size, memory = step.what, step.given["bytes"], step.given.get("memory", "pinned")
+        if memory == "pageable" and way in ("h2d", "d2h"):
+            if way == "h2d" and size < copies.inline:
+                yield from self._move(step, way, size, "inline", host.copy + size / host_rate(host, size))
+            else:
+                yield self._now + host.copy + copies.staging
+                yield from (self._staged_in if way == "h2d" else self._staged_out)(step, size)
+        elif way == "peer":
+            command = self._run.command("copy", way, step.stream, self)
+            command.bytes = size
+            yield from self._submit(command, self._run.peer(command, step.given["source"], step.given["target"]))
+        else:
+            yield from self._move(step, way, size, memory, host.copy_within if way == "d2d" else host.copy)
+
+    def _move(self, step: Step, way: str, size: int, memory: str, took: float) -> Going:
+        """One command that copies."""
         command = self._run.command("copy", way, step.stream, self)
         command.bytes = size
-        behind = 0.0
-        if way == "peer":
-            self._run.peer(command, step.given["source"], step.given["target"])
-            took = host.copy
-        else:
-            command.alone, command.begin = device.copy(way, size, memory)
-            took, behind = (host.launch - host.launch_behind, host.launch_behind) if way == "d2d" else (host.copy, 0.0)
-        inline = way == "h2d" and size < copies.inline
-        if memory == "pageable" and inline:
-            took += size / copies.inline_rate
+        command.alone, command.begin = self._device(step).copy(way, size, memory)
+        self._moved = command
         yield from self._submit(command, took)
-        if behind:
-            yield self._now + behind
-        if memory == "pageable" and way in ("h2d", "d2h") and not inline:
-            yield from self._seen(command, False)
+
+    def _chunks(self, size: int) -> list[int]:
+        """Pinned buffers that a copy fills, by bytes."""
+        chunk = self._run.machine.copies.chunk
+        return [min(chunk, size - done) for done in range(0, size, chunk)]
+
+    def _staged_in(self, step: Step, size: int) -> Going:
+        """The processor fills buffers in turn, an engine empties them; the call returns when the last is filled."""
+        rate, buffers = host_rate(self._host, size), self._run.machine.copies.buffers
+        moved: list[Command] = []
+        for place, piece in enumerate(self._chunks(size)):
+            if place >= buffers:
+                yield from self._seen(moved[place - buffers], False)
+            yield from self._move(step, "h2d", piece, "pinned", piece / rate)
+            moved.append(self._moved)
+
+    def _staged_out(self, step: Step, size: int) -> Going:
+        """An engine fills buffers, the processor empties each; the call returns when the last is empty."""
+        rate, pieces, buffers = host_rate(self._host, size), self._chunks(size), self._run.machine.copies.buffers
+        moved: list[Command] = []
+        for piece in pieces[:buffers]:
+            yield from self._move(step, "d2h", piece, "pinned", 0.0)
+            moved.append(self._moved)
+        for place, piece in enumerate(pieces):
+            yield from self._seen(moved[place], False)
+            yield self._now + piece / rate
+            if place + buffers < len(pieces):
+                yield from self._move(step, "d2h", pieces[place + buffers], "pinned", 0.0)
+                moved.append(self._moved)
 
     def _record(self, step: Step) -> Going:
         command = self._run.command("record", step.what, step.stream, self)
         command.begin = self._device(step).mark
-        yield from self._submit(command, self._host.record)
+        timed = step.given.get("time", True)
+        command.about = "timed" if timed else ""
+        yield from self._submit(command, self._host.record if timed else self._host.record_plain)
         event = self._run.event(step.what)
         event.records.append(command)
         gates, event.gates = event.gates, []
@@ -154,15 +189,23 @@ class Thread:
         meeting = self._run.meetings.get(name)
         if meeting is None or (len(meeting.here) == meeting.ranks and not meeting.missing):
             meeting = self._run.meetings[name] = Meeting(name, ranks)
-        yield self._now + host.collective
+        took = self._called_for(step, streams, ranks) - host.launch_behind
         for place, stream in enumerate(streams):
             rank = given.get("rank", 0) + place
             command = self._run.command("collective", step.what, stream, self)
             command.bytes = given["bytes"]
             meeting.ask(rank, ranks, step.what, given["bytes"], command.device)
             command.begin = self._comes(meeting, rank)
-            yield from self._submit(command, host.launch - host.launch_behind if place == 0 else 0.0)
+            yield from self._submit(command, max(took, 0.0) if place == 0 else 0.0)
         yield self._now + host.launch_behind
+
+    def _called_for(self, step: Step, streams: Sequence[str], ranks: int) -> float:
+        """What a call of a collective costs, the launch of its kernel included."""
+        assert self._run.machine.collective is not None
+        here = [self._run.workload.streams[stream].device for stream in streams]
+        # A rank alone knows how many others there are; what its call costs depends on no more.
+        devices = here if len(here) == ranks else list(range(ranks))
+        return float(self._run.machine.collective(step.what, devices, step.given["bytes"]).call_ns)
 
     def _comes(self, meeting: Meeting, rank: int) -> Callable[[Command], None]:
         return lambda command: meeting.come(rank, command, self._run)
@@ -187,7 +230,8 @@ class Thread:
         command.begin = self._run.graph
         nodes = len(self._run.workload.graphs[step.what])
         # The doorbell is rung when the first nodes are written; the others follow while those run.
-        yield from self._submit(command, self._host.graph_launch)
+        copies = sum(node.step.what in ("h2d", "d2h") for node in self._run.workload.graphs[step.what])
+        yield from self._submit(command, self._host.graph_launch + copies * self._host.graph_launch_copy)
         yield self._now + nodes * self._host.graph_launch_node
 
     # --- waiting, asking, working

@@ -19,17 +19,19 @@ DIRECTIONS = {"h2d": "to_device", "d2h": "to_host"}
 class Device:
     """One device of a machine."""
 
-    def __init__(self, number: int, clock: Clock, fluid: Fluid, machine: Machine, links: Mapping[str, Resource]) -> None:
-        self.number, self._clock, self._fluid, self.machine, self._links = number, clock, fluid, machine, links
+    def __init__(self, number: int, clock: Clock, fluid: Fluid, machine: Machine) -> None:
+        self.number, self._clock, self._fluid, self.machine = number, clock, fluid, machine
         self.engines = Engines(clock, machine.processor)
         fetch = 3 * machine.host.latency + machine.host.packet / machine.copies.rate_to_device
         self.queues = [Queue(q, clock, self.engines, machine.host.depth, fetch) for q in range(machine.host.queues)]
         self._state: list[Any] = []
         self._queue_of: dict[str, Queue] = {}
+        self._node_free = 0.0
         self.units = Resource("units", float(machine.units), pooled=True)
         self.issue = Resource("issue", 1.0)
         self.memory = Resource("memory", 1.0)
         self.ways = {side: Resource(side, 1.0) for side in DIRECTIONS.values()}
+        self.both = Resource("both directions", 2 * machine.copies.both_ways)
         self.copiers = {
             side: Resource(f"engines {side}", float(getattr(machine.copies, side)), pooled=True) for side in DIRECTIONS.values()
         }
@@ -66,6 +68,11 @@ class Device:
         work = self.body(kernel) + (self.machine.launch_ns + self.machine.drain_ns if root else 0.0)
         return work, lambda command: self.work(command, work, self.needs(kernel), priority)
 
+    def issue_node(self, time: float) -> float:
+        """When a node that is free at `time` starts: one after the other."""
+        self._node_free = max(time, self._node_free) + self.machine.processor.graph_issue
+        return self._node_free - float(self.machine.processor.graph_issue)
+
     @property
     def node_lag(self) -> float:
         """Between nodes of a graph that follow one another: never more than between kernels of a stream."""
@@ -76,36 +83,29 @@ class Device:
         """A copy between host and device, or within the device."""
         copies, host = self.machine.copies, self.machine.host
         if way == "d2d":
-            return self._within(size)
+            return self.within(size, True)
         side = DIRECTIONS[way]
         rate = getattr(copies, f"rate_{side}")
         begin = copies.setup + (2 * host.latency if way == "h2d" else host.latency)
-        if memory == "pageable" and not (way == "h2d" and size < copies.inline):
-            slow = host_rate(host, size)
-            # The first or the last buffer passes the link alone, all others while the processor copies.
-            piece = min(size, copies.chunk) / rate
-            work = begin + copies.staging + max(size / slow + piece, size / rate)
-            demands = {self.copiers[side]: 1.0, self.ways[side]: min(1.0, slow / rate)}
-        else:
-            # What was written into the ring is there already.
-            work = copies.setup if memory == "pageable" else begin + size / rate
-            demands = {self.copiers[side]: 1.0, self.ways[side]: 1.0}
+        if memory == "inline":  # read from the ring behind its packet
+            work = size / copies.inline_rate
+            return work, lambda command: self.work(command, work, {})
+        work = begin + size / rate
+        demands = {self.copiers[side]: 1.0, self.ways[side]: 1.0, self.both: 1.0}
         return work, lambda command: self.work(command, work, demands)
 
-    def _within(self, size: int) -> tuple[float, Callable[[Command], None]]:
+    def within(self, size: int, whole: bool) -> tuple[float, Callable[[Command], None]]:
+        """A copy within the device by a kernel; in a graph only a root costs a whole start."""
         copies = self.machine.copies
-        if size < copies.within_small:
-            work = self.machine.launch_ns + self.machine.drain_ns + copies.within_setup + size / copies.within_rate
-            return work, lambda command: self.work(command, work, {self.copiers["to_device"]: 1.0})
         moving = 2 * size / (self.machine.memory_rate * copies.within_share)  # read and written
-        work = self.machine.launch_ns + self.machine.drain_ns + copies.within_setup + moving
-        return work, lambda command: self.work(command, work, {self.memory: moving / work})
+        work = copies.within_setup + moving + (self.machine.launch_ns + self.machine.drain_ns if whole else 0.0)
+        return work, lambda command: self.work(command, work, {self.memory: copies.within_share * moving / work})
 
     def mark(self, command: Command) -> None:
         """Start of a command that only orders others."""
         now = self._clock.now
         command.started = now
-        took = self.machine.processor.event if command.kind == "record" else 0.0
+        took = self.machine.processor.event if command.about == "timed" else 0.0
         self._clock.at(now + took, lambda: command.end(self._clock.now))
 
     def work(self, command: Command, work: float, demands: Mapping[Resource, float], priority: int = 0, placed: bool = False) -> None:

@@ -39,7 +39,7 @@ STEPS: dict[str, tuple[Field, dict[str, Field]]] = {
             "from": Field("buffer"), "to": Field("buffer"), "source": Field("device"), "target": Field("device"),
         },
     ),
-    "record": (Field("name"), {"stream": _STREAM}),
+    "record": (Field("name"), {"stream": _STREAM, "time": Field("flag")}),
     "wait": (Field("event"), {"stream": _STREAM}),
     "query": (Field("event"), {}),
     "sync": (Field("stream_or_all"), {"mode": Field("choice", choices=("poll", "sleep"))}),
@@ -86,6 +86,10 @@ def one(value: Any, field: Field, path: str, known: Mapping[str, Any], problems:
     if field.kind == "name":
         if not isinstance(value, str) or not value:
             problems.append(Problem(path, value, "must be a name"))
+        return value
+    if field.kind == "flag":
+        if not isinstance(value, bool):
+            problems.append(Problem(path, value, "must be true or false"))
         return value
     if field.kind in ("integer", "device"):
         return _whole(value, field, path, known, problems)

@@ -13,13 +13,15 @@ import attrs
 
 @attrs.frozen
 class Shared:
-    """What an exchange between devices takes: its time alone, the part of each link meanwhile, compute units and memory of each device."""
+    """What an exchange between devices takes: its time alone, what its call costs, what of each link meanwhile, compute units and memory
+    of each device."""
 
     alone_ns: float
     links: Mapping[str, float] = attrs.field(factory=dict)
     units: float = 0.0
     memory_share: float = 0.0
     about: str = ""
+    call_ns: float = 0.0
 
 
 @attrs.frozen(eq=False)
@@ -27,8 +29,8 @@ class Machine:
     """Devices of one kind and their host.
 
     launch_ns, drain_ns, gap_ns: beginning and end of a kernel, and between two that run one after the other. pick_queue: as the host's
-    part has it, without `params`. links: name -> capacity. collective(kind, ranks, bytes) and peer(source, target, bytes) say what an
-    exchange takes; None: there are no links.
+    part has it, without `params`. links: name -> bytes a nanosecond. collective(kind, ranks, bytes) and peer(source, target, bytes) say
+    what an exchange takes, of each link in bytes a nanosecond; None: there are no links.
     """
 
     host: Any

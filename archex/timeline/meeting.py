@@ -50,12 +50,11 @@ class Meeting:
         kind, size, _ = self.asked[rank]
         assert run.machine.collective is not None
         found: Shared = run.machine.collective(kind, [self.asked[r][2] for r in range(self.ranks)], size)
-        begin = run.machine.launch_ns + run.machine.drain_ns
         demands = {run.links[name]: share for name, share in found.links.items()}
         for one in self.here.values():
             device = run.devices[one.device]
             demands |= {device.units: found.units, device.memory: found.memory_share}
-            one.about, one.alone = found.about, begin + found.alone_ns
+            one.about, one.alone = found.about, found.alone_ns
 
         def done() -> None:
             for one in self.here.values():
@@ -63,4 +62,4 @@ class Meeting:
             for one in self.here.values():
                 run.devices[one.device].engines.leave()
 
-        run.fluid.begin(begin + found.alone_ns, demands, done)
+        run.fluid.begin(found.alone_ns, demands, done)

@@ -74,9 +74,8 @@ class Run:
         self.workload, self.machine = workload, machine
         self.clock = Clock()
         self.fluid = Fluid(self.clock)
-        links = {name: Resource(name, capacity) for name, capacity in machine.links.items()}
-        self.links = links
-        self.devices = [Device(n, self.clock, self.fluid, machine, links) for n in range(workload.devices)]
+        self.links = {name: Resource(name, capacity) for name, capacity in machine.links.items()}
+        self.devices = [Device(n, self.clock, self.fluid, machine) for n in range(workload.devices)]
         self.commands: list[Command] = []
         self.calls: list[Call] = []
         self.last: dict[str, Command] = {}
@@ -129,15 +128,16 @@ class Run:
         same = self.devices[record.device].queue(record.stream) is self.devices[waits.device].queue(waits.stream)
         return 0.0 if same else float(self.machine.processor.hop)
 
-    def peer(self, command: Command, source: int, target: int) -> None:
-        """A copy from device to device."""
+    def peer(self, command: Command, source: int, target: int) -> float:
+        """A copy from device to device; what its call costs."""
         assert self.machine.peer is not None
         found = self.machine.peer(source, target, command.bytes)
         demands = {self.links[name]: share for name, share in found.links.items()}
-        for device in {source, target}:
+        for device in sorted({source, target}):
             demands[self.devices[device].memory] = found.memory_share
         command.alone, command.about = found.alone_ns, found.about
         command.begin = lambda one: self.devices[one.device].work(one, found.alone_ns, demands)
+        return found.call_ns
 
     def called(self, number: int, thread: str, step: Step, begun: float, answer: str) -> None:
         """A call has come back."""
@@ -160,8 +160,8 @@ class Run:
 
         for node in nodes:
             one = self._node(node, command, device)
-            for place, other in enumerate(node.after):
-                one.after(made[other], device.node_lag + (processor.graph_branch if place else 0.0))
+            for other in node.after:
+                one.after(made[other], device.node_lag)
             made.append(one)
             one.seen.append(one_less)
         if not made:
@@ -169,7 +169,7 @@ class Run:
         for one, node in zip(made, nodes, strict=True):
             if not node.after:
                 one.ready = begin
-                self.clock.at(begin, one.begin, one)
+                self._issue(one, device)
 
     def _node(self, node: Node, graph: Command, device: Device) -> Command:
         step = node.step
@@ -182,9 +182,14 @@ class Run:
             made.alone, made.begin = device.node(self.workload.kernels[step.what], not node.after, graph.priority)
         else:
             made.bytes = step.given["bytes"]
-            made.alone, made.begin = device.copy(step.what, made.bytes, step.given["memory"])
-        made.free = lambda command: self.clock.at(command.ready, command.begin, command)
+            found = device.within(made.bytes, not node.after) if step.what == "d2d" else device.copy(step.what, made.bytes, "pinned")
+            made.alone, made.begin = found
+        made.free = lambda command: self._issue(command, device)
         return made
+
+    def _issue(self, command: Command, device: Device) -> None:
+        """A node is free: it starts when the processor gets to it."""
+        self.clock.at(command.ready, lambda: self.clock.at(device.issue_node(self.clock.now), command.begin, command))
 
 
 def run(workload: Workload, machine: Machine) -> Timeline:

@@ -106,6 +106,15 @@ def test_a_full_queue_makes_the_host_wait_and_loses_nothing() -> None:
     assert tight.total_ns == pytest.approx(free.total_ns, rel=0.1)
 
 
+def test_pageable_copies_move_all_their_bytes() -> None:
+    """A command for each pinned buffer; the bytes add up, whichever the direction and the size."""
+    for way in ("h2d", "d2h"):
+        for size in (70_000, 1 << 20, (1 << 20) + 1, 5_000_000):
+            found = ran(Builder().copy(way, bytes=size, memory="pageable").sync("main"))
+            assert sum(c.bytes for c in found.commands) == size
+            assert found.total_ns >= size / max(point.rate for point in found.machine.host.copies)
+
+
 def test_a_faster_link_is_never_slower() -> None:
     for seed in range(4):
         totals = [ran(mixed(seed), changed("tiny", "copies", rate_to_device=rate, rate_to_host=rate)).total_ns for rate in (5, 10, 20, 40)]

@@ -17,7 +17,9 @@ from archex.workloads import machine
 def exercise() -> Workload:
     """Two streams and a graph; every direction of a copy; calls that wait and calls that don't."""
     work = Builder("exercise", streams=["first", "second"]).kernel("some", us=20, units=1).kernel("all", us=5, arguments=512)
-    work.copy("h2d", bytes=1 << 20, stream="first").launch("some", stream="first").record("made", stream="first")
+    work.record("plain", stream="first", time=False).copy("h2d", bytes=1 << 20, stream="first").launch("some", stream="first").record(
+        "made", stream="first"
+    )
     work.copy("d2h", bytes=1 << 20, stream="second").wait("made", stream="second").launch("all", stream="second")
     for size in (256, 1 << 20):
         for way in ("h2d", "d2h"):
@@ -82,7 +84,8 @@ class HostContract(AroundContract):
     places = ("host",)
     dearer = (
         "launch", "argument", "copy", "record", "wait", "query", "synchronize", "poll", "wake", "capture", "capture_node", "instantiate",
-        "instantiate_node", "update_node", "graph_launch", "graph_launch_node", "load", "compile", "latency",
+        "instantiate_node", "update_node", "graph_launch", "graph_launch_node", "graph_launch_copy",
+        "copy_within", "record_plain", "load", "compile", "latency",
     )  # fmt: skip
     richer = ("depth",)
 
@@ -103,7 +106,7 @@ class CommandProcessorContract(AroundContract):
     """What a packet or a dependency costs more is never quicker; more engines or kernels at a time are never slower."""
 
     places = ("command_processor",)
-    dearer = ("packet", "event", "hop", "graph_start", "graph_node", "graph_branch")
+    dearer = ("packet", "event", "hop", "graph_start", "graph_node", "graph_issue")
     richer = ("engines", "kernels", "mapped")
 
 
@@ -112,7 +115,7 @@ class CopyEngineContract(AroundContract):
 
     places = ("copy_engine",)
     dearer = ("setup", "staging", "within_setup")
-    richer = ("rate_to_device", "rate_to_host", "inline_rate", "within_rate", "within_share", "to_device", "to_host")
+    richer = ("rate_to_device", "rate_to_host", "inline_rate", "within_share", "both_ways", "to_device", "to_host")
 
     def test_bytes_take_their_time(self) -> None:
         device = self.described()
