@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archex.engine.bits import mix
+from archex.engine.standard import index_hashed
 from archex.parts.set_index import SetIndex
 
 
@@ -12,7 +10,4 @@ class Hashed(SetIndex):
     """Rotates each round of sets by a hash of the upper bits: neighbours still spread evenly."""
 
     name = "hashed"
-
-    @staticmethod
-    def set_index(line: int, sets: int, params: Any) -> int:
-        return (line + mix(line // sets)) % sets
+    set_index = staticmethod(index_hashed)
