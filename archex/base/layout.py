@@ -77,6 +77,7 @@ COUNTING = 256  # an atomic that adds one and returns nothing
 BESIDE = 512  # a matrix operation that runs beside its wave; BYTES: bytes of local memory that it reads for this wave
 AFTER_COPIES = 1024
 CLOSES = 2048  # a matrix operation beside its wave that also closes the group it belongs to
+REPEATS = 4096  # part of a block that is run again for the lanes whose compare-and-swap in local memory another's came before
 
 CLASSES = (
     "integer", "integer_multiply", "float32", "float16", "float64", "special", "convert", "predicate", "move", "branch", "barrier",

@@ -17,7 +17,7 @@ from archex.engine.patterns import P_PASSES, pattern_row
 from archex.engine.policies import Access
 from archex.engine.rings import place_at
 from archex.engine.standard import bank_passes, bucket_of, one_more
-from archex.engine.state import FAULT, FAULT_VALUE, MEMO_ROWS
+from archex.engine.state import A_BUSIEST, A_LANES, A_PASSES, A_SECTORS, FAULT, FAULT_VALUE, MEMO_ROWS
 
 FAULT_COALESCE = 5  # positions in policies.ARGUMENTS
 FAULT_ACCESS_CYCLES = 6
@@ -194,11 +194,16 @@ def local_passes(
 
 
 @jit
-def atomic_weights(memory: Any, width: int, line: int, lines: int) -> None:
-    """For each line of an atomic (addresses expanded): most lanes on one address, and distinct addresses."""
+def atomic_weights(memory: Any, width: int, line: int, sector: int, lines: int) -> None:
+    """For each line of an atomic (addresses expanded): most lanes on one address, distinct addresses, and `memory.atomics`.
+
+    A sector takes a pass for each lane on the one of its addresses that has the most: the others go along.
+    """
     for k in range(lines):
         memory.weights[k] = 0
         memory.words[k] = 0
+        for column in range(A_SECTORS + line // sector):
+            memory.atomics[k, column] = 0
     scratch = memory.scratch
     scratch[0] += 1
     generation = scratch[0]
@@ -217,7 +222,15 @@ def atomic_weights(memory: Any, width: int, line: int, lines: int) -> None:
             scratch[768 + bucket] = 0
             memory.words[k] += 1
         scratch[768 + bucket] += 1
-        memory.weights[k] = max(memory.weights[k], scratch[768 + bucket])
+        row = memory.atomics[k]
+        row[A_LANES] += 1
+        place = (address - number * line) // sector
+        if scratch[768 + bucket] > row[A_SECTORS + place]:
+            row[A_SECTORS + place] += 1
+            row[A_PASSES] += 1
+            if row[A_SECTORS + place] > memory.weights[k]:
+                memory.weights[k] = row[A_SECTORS + place]
+                row[A_BUSIEST] = place
 
 
 @jit

@@ -23,8 +23,10 @@ from archex.engine.ports import PORTS
 from archex.engine.servers import SERVER_COLUMNS
 from archex.engine.signals import SIGNAL_COLUMNS, SIGNALS
 from archex.engine.state import (
+    ATOMIC_COLUMNS,
     BARRIERS,
     C_DISPATCH,
+    CHANGED_WORDS,
     CLOCKS,
     DI_BANKS,
     FAULT,
@@ -105,7 +107,7 @@ def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, 
         schedulers=ints(schedulers, SCHEDULER_COLUMNS), pipes=ints(schedulers * max(len(core.pipes), 1) + 1, 2),
         queue=ints(schedulers, max(int(core.unit_int[tab.QUEUE_ENTRIES]), 1)), units=ints(units, UNIT_COLUMNS),
         ports=np.zeros((units, PORTS)),
-        barrier_clock=np.zeros((units, 3)), groups=ints(slots, GROUP_COLUMNS), barriers=ints(slots, BARRIERS),
+        changed=ints(units, CHANGED_WORDS, value=-1), barrier_clock=np.zeros((units, 3)), groups=ints(slots, GROUP_COLUMNS), barriers=ints(slots, BARRIERS),
         members=ints(slots, int(core.launch[L_WAVES])), room=ints(units, int(core.launch[L_PER_UNIT])), available=ints(units),
         held=ints(units), started=ints(slots + 1, 2), freed=ints(slots + 1), starved=ints(waves + 1),
         buffer_order=ints(schedulers, code_lines), buffer_time=ints(schedulers, code_lines), near_order=ints(units, code_lines),
@@ -145,7 +147,7 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
         merges=ints(groups * MERGE_ROWS, MERGE_COLUMNS, value=-1),
         set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
         firsts=ints(512), spots=ints(512),
-        times=np.zeros(512), weights=ints(512), words=ints(512), addresses=ints(64), scratch=ints(SCRATCH),
+        times=np.zeros(512), weights=ints(512), words=ints(512), atomics=ints(512, ATOMIC_COLUMNS), addresses=ints(64), scratch=ints(SCRATCH),
         memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1), patterns=ints(PATTERN_ROWS, PATTERN_COLUMNS),
     ), ("scalars", "counters", "units", "cells"))  # fmt: skip
     warm = previous is not None and previous.cells.shape == memory.cells.shape

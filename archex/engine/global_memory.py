@@ -25,8 +25,21 @@ from archex.engine.bits import count, lowest
 from archex.engine.bundle import segment
 from archex.engine.ports import LANE_COPY_PORT
 from archex.engine.rings import place_at
-from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, RESULT
-from archex.engine.state import I_LINE, I_SECTOR, L_PRIVATE, L_STANDARD, L_WIDTH, W_CONTEXT, W_RETIRED, W_STORE
+from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, RESULT, TOUCHED
+from archex.engine.state import (
+    A_BUSIEST,
+    A_LANES,
+    A_PASSES,
+    ATOMIC_COLUMNS,
+    I_LINE,
+    I_SECTOR,
+    L_PRIVATE,
+    L_STANDARD,
+    L_WIDTH,
+    W_CONTEXT,
+    W_RETIRED,
+    W_STORE,
+)
 from archex.engine.vector_cache import WAY_DOWN, admit_store, load_lines, store_lines
 from archex.engine.wave import look_ahead_pool
 
@@ -115,13 +128,26 @@ def atomic_passes(paths: Any, memory: Any, lines: int, lanes: int, result: int) 
 
 
 @jit
+def atomic_cost(paths: Any, flags: int, words: int, passes: int, moved: int) -> float:
+    """Cycles a slice is held by an atomic on a line: so many passes over its sectors, which change `moved` bytes at so many addresses.
+
+    A pass over all of a sector is the cheapest. Compare-and-swap sends two operands, together where all lanes have one address.
+    """
+    if flags & lay.COMPARE_AND_SWAP and words > 1:
+        return passes * paths.levels[1, tab.LEVEL_ATOMIC_COMPARE]
+    if moved >= passes * paths.levels_int[1, I_SECTOR]:
+        return passes * paths.levels[1, tab.LEVEL_ATOMIC_SECTOR]
+    return passes * paths.levels[1, tab.LEVEL_ATOMIC_SAME]
+
+
+@jit
 def atomic_lines(
-    paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, flags: int, result: int
+    paths: Any, functions: Any, links: Any, memory: Any, unit: int, lines: int, start: float, flags: int, bytes_of: int, result: int
 ) -> tuple[float, float]:
     """(completion, cycles the port stalls) of an atomic on each line, at the second level. result: 1 if the old values come back."""
     levels = paths.levels
-    same = levels[1, tab.LEVEL_ATOMIC_FLOAT] if flags & lay.FLOAT_ATOMIC else levels[1, tab.LEVEL_ATOMIC_SAME]
-    further = levels[1, tab.LEVEL_ATOMIC_COMPARE] if flags & lay.COMPARE_AND_SWAP else levels[1, tab.LEVEL_ATOMIC_SECTOR]
+    again = levels[1, tab.LEVEL_ATOMIC_FLOAT] if flags & lay.FLOAT_ATOMIC else 0.0
+    same = max(levels[1, tab.LEVEL_ATOMIC_SAME], again)
     memory.servers[CLOCK, RESULT] = levels[1, tab.LEVEL_ATOMIC_RESULT] * result
     limit = int(levels[1, tab.LEVEL_PENDING_WRITES])
     each = levels[0, tab.LEVEL_STORE_LINE_CYCLES]
@@ -131,8 +157,10 @@ def atomic_lines(
         sectors = count(memory.sectors[k])
         now = start + passed * each + stalled
         passed += sectors
-        memory.servers[CLOCK, REPEATED] = same * memory.weights[k]
-        cost = levels[1, tab.LEVEL_ATOMIC_LEAST] + further * (sectors - 1) + same * (memory.weights[k] - 1)
+        row = memory.atomics[k]
+        memory.servers[CLOCK, REPEATED] = again * memory.weights[k]
+        memory.servers[CLOCK, TOUCHED] = float(memory.lines[k] * ATOMIC_COLUMNS + row[A_BUSIEST])
+        cost = max(atomic_cost(paths, flags, memory.words[k], row[A_PASSES], row[A_LANES] * bytes_of), levels[1, tab.LEVEL_ATOMIC_LEAST])
         done = links.read_line(
             paths, functions, links.write_line, memory, unit, memory.lines[k], memory.sectors[k], now, max(cost, 1e-9), -1
         )
@@ -215,10 +243,10 @@ def global_access(
         lines_held = 0
         for k in range(lines):
             lines_held += count(memory.sectors[k])
-        atomic_weights(memory, width, line, lines)
+        atomic_weights(memory, width, line, sector, lines)
         result = 1 if what == lay.ATOMIC else 0
         held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines_held, atomic_passes(paths, memory, lines, count(mask), result))
-        done, stalled = atomic_lines(paths, functions, links, memory, unit, lines, start, flags, result)
+        done, stalled = atomic_lines(paths, functions, links, memory, unit, lines, start, flags, bytes_of, result)
     else:
         held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines, float(passes), 1.0)
         partial_sectors(memory, kind, base, stride, mask, width, bytes_of, lines, line, sector)

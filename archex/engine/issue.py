@@ -11,7 +11,7 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.bits import EIGHT, at_most, least, lowest
+from archex.engine.bits import EIGHT, at_most, count, least, lowest
 from archex.engine.bundle import segment, whole
 from archex.engine.constants import constant_extra
 from archex.engine.dispatch import begin_wave
@@ -48,12 +48,14 @@ from archex.engine.state import (
     TOKEN_SHIFT,
     U_ISSUED,
     W_BARRIER,
+    W_BLOCK,
     W_BUSY,
     W_CONTEXT,
     W_END,
     W_HOLD,
     W_HOLD_REASON,
     W_LANES,
+    W_LEFT,
     W_PC,
     W_PIPE,
     W_PIPE_2,
@@ -70,6 +72,7 @@ from archex.engine.workgroup import arrive, wake_waves
 FAULT_PICK_WAVE = 0
 BARRIER_PENDING = 1 << 20  # keeps `begin_wave` from preparing a wave that is about to arrive at a barrier
 _INSTRUCTIONS = tab.COUNTER_INDEX["wave_instructions"]
+_REPEATED = tab.COUNTER_INDEX["repeated_instructions"]
 _oldest, _oldest_workgroup = jit(pick_oldest), jit(pick_oldest_workgroup)
 _LANES = tab.COUNTER_INDEX["lane_instructions"]
 _MATRIX = tab.COUNTER_INDEX["matrix_instructions"]
@@ -207,8 +210,12 @@ def issue(
     charge_issue(state.waves, state.stalls, state.pipes, row, w, now, queue_free)
     if entry >= 0:
         charge_entry(state, entry)
-    state.counters[_INSTRUCTIONS] += 1
-    state.units[unit, U_ISSUED] += 1
+    if wave[W_LEFT] != 0:
+        state.counters[_REPEATED] += 1
+        state.counters[_LANES] += count(wave[W_LEFT]) - wave[W_LANES]
+    else:
+        state.counters[_INSTRUCTIONS] += 1
+        state.units[unit, U_ISSUED] += 1
     state.counters[_LANES] += wave[W_LANES]
     wave[W_PREVIOUS] = now
     wave[W_HOLD] = now + max(core.unit_int[tab.ISSUE_PERIOD], core.unit_int[tab.WAVE_INTERVAL])
@@ -259,6 +266,10 @@ def issue(
             wave[W_BARRIER] = BARRIER_PENDING
             if begin_wave(core, state, trace, unit, w) != OVER:
                 arrive(core, state, w, pc, now)
+    elif kind == lay.BRANCH and row[lay.FLAGS] & lay.REPEATS and wave[W_LEFT] != 0:
+        wave[W_PC] = core.block_start[wave[W_BLOCK]]
+        hold_wave(wave, now + core.unit_int[tab.BRANCH_TAKEN], tab.STALL_BRANCH)
+        prepare_wave(core, state, unit, g, w)
     elif pc + 1 < wave[W_END]:
         wave[W_PC] = pc + 1
         if wave[W_BARRIER] < 0:

@@ -15,8 +15,21 @@ from archex.engine.bits import count
 from archex.engine.clusters import reach_out, way_out
 from archex.engine.global_memory import LOCAL_WINDOW
 from archex.engine.ports import take_port, take_way
-from archex.engine.state import L_CLUSTER, L_LOCAL_PERIOD, L_WIDTH, W_CONTEXT, W_GROUP, W_STORE
+from archex.engine.standard import one_more
+from archex.engine.state import (
+    CHANGED_APART,
+    CHANGED_WORDS,
+    L_CLUSTER,
+    L_LOCAL_PERIOD,
+    L_WIDTH,
+    W_CONTEXT,
+    W_GROUP,
+    W_LEFT,
+    W_LOOKED,
+    W_STORE,
+)
 
+COMPARE_PASSES = 2
 _WAVEFRONTS = tab.COUNTER_INDEX["local_memory_wavefronts"]
 _CONFLICTS = tab.COUNTER_INDEX["local_memory_conflicts"]
 
@@ -29,6 +42,31 @@ def latency_of(local_memory: Any, bytes_of: int) -> float:
     if bytes_of <= 8:
         return local_memory[tab.LOCAL_LATENCY_8]
     return local_memory[tab.LOCAL_LATENCY_16]
+
+
+@jit
+def take_turns(state: Any, memory: Any, unit: int, w: int, now: int, mask: int, width: int, banks: int, bank_bytes: int) -> None:
+    """A compare-and-swap of the lanes that are left (addresses expanded): which of them have to try again.
+
+    One lane of those on a bank succeeds at a time, if no other wave has changed its word since this one looked.
+    """
+    wave = state.waves[w]
+    scratch = memory.scratch
+    scratch[0] += 1
+    changed = state.changed[unit]
+    left = mask
+    for lane in range(width):
+        address = memory.addresses[lane]
+        if address < 0:
+            continue
+        word = address // bank_bytes
+        if one_more(scratch, word % banks) > 1:
+            continue
+        place = (word + wave[W_GROUP] * CHANGED_APART) & (CHANGED_WORDS - 1)
+        if changed[place] <= wave[W_LOOKED]:
+            changed[place] = now
+            left &= ~(1 << lane)
+    wave[W_LEFT] = left
 
 
 @jit
@@ -48,10 +86,22 @@ def local_access(
     local = core.local_memory
     atomic = what == lay.LOCAL_ATOMIC or what == lay.ATOMIC or what == lay.REDUCE
     store = 1 if what == lay.LOCAL_STORE or what == lay.STORE or atomic else 0
+    again = flags & lay.REPEATS != 0
+    wave = state.waves[w]
+    if again:
+        mask = wave[W_LEFT] if wave[W_LEFT] != 0 else mask
+        if not atomic:
+            wave[W_LOOKED] = now
     if kind == lay.SCATTERED:
         expand_scattered(memory, trace.pool, state.waves[w, W_CONTEXT], base, mask, width, generic)
     elif base >= LOCAL_WINDOW:
         base -= LOCAL_WINDOW
+    if again and kind >= lay.ROWS:  # which are of all lanes
+        expand_regular(memory, kind, base, stride, mask, width)
+        for lane in range(width):
+            if (mask >> lane) & 1 == 0:
+                memory.addresses[lane] = -1
+        kind = lay.SCATTERED
     other, way = -1, 0.0
     if core.launch[L_CLUSTER] > 1:
         if kind != lay.SCATTERED:
@@ -61,7 +111,10 @@ def local_access(
     if atomic:
         if kind != lay.SCATTERED:
             expand_regular(memory, kind, base, stride, mask, width)
-        if flags & lay.COUNTING and local[tab.LOCAL_COUNTING] > 0.0:
+        if again:  # a pass to compare and one to swap, whatever it meets
+            take_turns(state, memory, unit, w, now, mask, width, banks, bank_bytes)
+            weight = COMPARE_PASSES
+        elif flags & lay.COUNTING and local[tab.LOCAL_COUNTING] > 0.0:
             weight = local_passes(
                 functions, memory, core.local_params, core.launch[L_LOCAL_PERIOD], kind, base, stride, mask, width, bytes_of, 0
             )

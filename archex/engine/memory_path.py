@@ -16,7 +16,7 @@ from archex.engine.cache import choose_entry, dirty_sectors, feedback, find, hom
 from archex.engine.dram import dram_read, dram_write
 from archex.engine.merging import join_read, merge_place, note_read
 from archex.engine.policies import FILLED_SET, HIT
-from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, RESULT, TARGET, wait
+from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, RESULT, TARGET, TOUCHED, wait
 from archex.engine.state import (
     COPIED,
     DI_ACCESS,
@@ -244,9 +244,9 @@ def read_line(
             cost = max(paths.levels[level, tab.LEVEL_READ_LEAST], paths.levels[level, tab.LEVEL_READ_SECTOR] * sectors)
             if atomic:
                 cost = atomic_cost
-                if memory.servers[server, TARGET] == float(line):
+                if memory.servers[server, TARGET] == memory.servers[CLOCK, TOUCHED]:
                     cost = max(cost, memory.servers[CLOCK, REPEATED])
-                memory.servers[server, TARGET] = float(line)
+                memory.servers[server, TARGET] = memory.servers[CLOCK, TOUCHED]
             delay += wait(memory.servers, server, now + delay, cost)
             if atomic:
                 memory.servers[CLOCK, ACCEPTED] = delay

@@ -13,11 +13,12 @@ from archex.base.jit import jit_bare as jit
 CLOCK = 0  # row that holds, in its first column, the cycle of the instruction whose requests are being served
 LAST = 0  # latest cycle seen
 BACKLOG = 1  # cycles of work ahead at that time
-TARGET = 2  # line of the latest atomic
-SERVER_COLUMNS = 4
+TARGET = 2  # sector of the latest atomic
+SERVER_COLUMNS = 8
 ACCEPTED = 1  # in row CLOCK: cycles the latest atomic waited until the second level took it
-REPEATED = 2  # in row CLOCK: what the atomic being served costs where the one before was on the same line
+REPEATED = 2  # in row CLOCK: what the atomic being served costs where the one before was on the same sector
 RESULT = 3  # in row CLOCK: sectors that its result takes on the way up, for each of its own
+TOUCHED = 4  # in row CLOCK: its sector that takes the most passes
 
 
 @jit

@@ -59,7 +59,9 @@ W_BORN = 19  # cycle its workgroup started
 W_DRY = 20  # 1: its trace ran dry, the next block is not known yet
 W_NEEDED = 21  # phases that must have ended of what it waits for
 W_OWN = 22  # its last use of a pipe, packed by `stalls.note_use`
-WAVE_COLUMNS = 24
+W_LEFT = 23  # lanes for which its block is run again, 0 all
+W_LOOKED = 24  # cycle in which they read what they compare with
+WAVE_COLUMNS = 32
 ASIDE = 1 << 21
 
 # --- gates[w]: what a scheduler asks of its ready waves at every turn
@@ -169,6 +171,13 @@ FLAG_MASK = (1 << FILL_SHIFT) - 1
 
 PENDING_BUCKETS = 256
 PENDING_GRAIN = 32  # cycles a bucket
+CHANGED_WORDS = 4096  # words of local memory told apart where waves compare and swap, those of workgroups CHANGED_APART apart
+CHANGED_APART = 997
+A_PASSES = 0  # of a line of an atomic: passes over its sectors
+A_BUSIEST = 1  # ... the sector that takes the most
+A_LANES = 2  # ... its lanes
+A_SECTORS = 3  # ... from here on: passes by sector
+ATOMIC_COLUMNS = 32
 HOST_LINE = 8  # words of a cache line of the host: sets of `cells` start on one
 SLICE_SHIFT = 32  # a spot (see `cache`), packed: home partition, slice, set
 HOME_SHIFT = 48
@@ -301,6 +310,7 @@ class State(NamedTuple):
     queue: np.ndarray  # int64[schedulers, entries]: cycle each entry is free
     units: np.ndarray
     ports: np.ndarray  # float64[units, 4]: free from
+    changed: np.ndarray  # int64[units, CHANGED_WORDS]: cycle of the latest compare-and-swap that changed such a word of local memory
     barrier_clock: np.ndarray  # float64[units, 3]: barrier unit free from, fraction carried, unit of clusters' barriers free from
     groups: np.ndarray
     barriers: np.ndarray  # int64[slots, BARRIERS]: waves arrived
@@ -355,6 +365,7 @@ class Memory(NamedTuple):
     times: np.ndarray  # ... float64: request, then completion
     weights: np.ndarray  # ... most lanes on one address (atomics)
     words: np.ndarray  # ... distinct words (atomics)
+    atomics: np.ndarray  # int64[lines, ATOMIC_COLUMNS]: what else slices ask of an atomic's lines
     addresses: np.ndarray
     scratch: np.ndarray
     memo: np.ndarray

@@ -105,10 +105,10 @@ LEVEL_READ_LEAST = 9  # a slice is held for max(READ_LEAST, READ_SECTOR x sector
 LEVEL_READ_SECTOR = 10
 LEVEL_WRITE_BASE = 11  # ... WRITE_BASE + WRITE_SECTOR x sectors by a write of a line
 LEVEL_WRITE_SECTOR = 12
-LEVEL_ATOMIC_LEAST = 13  # ... by an atomic on a line: LEAST + SECTOR x further sectors + SAME x lanes that repeat an address
-LEVEL_ATOMIC_SAME = 14
-LEVEL_ATOMIC_SECTOR = 15
-LEVEL_ATOMIC_FLOAT = 16  # as ATOMIC_SAME, floating point
+LEVEL_ATOMIC_LEAST = 13  # ... by an atomic on a line at least; else SECTOR or SAME x passes over its sectors
+LEVEL_ATOMIC_SAME = 14  # a pass over some words of a sector
+LEVEL_ATOMIC_SECTOR = 15  # ... over all of it
+LEVEL_ATOMIC_FLOAT = 16  # ... in floating point, over the sector of the atomic before
 LEVEL_PARTITIONS = 17  # partitions of an instance (1 none): a line has a home in one; slices are divided among them
 LEVEL_FAR_EXTRA = 18  # latency when the line is only in the far partition
 LEVEL_COPY_NEAR = 19  # 1: a far line read is copied into the near partition
@@ -139,7 +139,7 @@ LEVEL_ROUTED = 43  # 1: latency differs by `DeviceTables.routes` instead of LEVE
 LEVEL_GROUP_MERGED = (
     44  # bytes a cycle that a group of compute units takes, counting each unit that a merged read serves; 0: none are merged
 )
-LEVEL_ATOMIC_COMPARE = 45  # in the place of ATOMIC_SECTOR for a compare-and-swap, which has two operands
+LEVEL_ATOMIC_COMPARE = 45  # such a pass of a compare-and-swap, which has two operands
 LEVEL_ATOMIC_RESULT = 46  # the result of an atomic takes so many sectors' way up for each sector it touches
 LEVEL_ATOMIC_PASS = 47  # vector cache: port cycles for each lane of an atomic that repeats an address, and for each line with a result
 LEVEL_ATOMIC_RETURN = 48  # vector cache: port cycles for each lane that gets a result
@@ -314,6 +314,7 @@ COUNTERS: tuple[tuple[str, str, str], ...] = (
     ("resident_wave_cycles", "cycles", "cycles of residence summed over waves (from start to the workgroup's end)"),
     ("scheduler_active_cycles", "cycles", "cycles in which a scheduler had a wave, summed over schedulers"),
     ("unit_active_cycles", "cycles", "cycles in which a compute unit had a wave, summed over compute units"),
+    ("repeated_instructions", "instructions", "beside the others, those of compare-and-swap loops in local memory after the first round"),
     ("divergent_blocks", "blocks", "blocks entered with another set of lanes than the block before"),
 )  # fmt: skip
 COUNTER_INDEX = {name: index for index, (name, _, _) in enumerate(COUNTERS)}

@@ -17,9 +17,10 @@ from archex.base.layout import Timing
 from archex.lowering.banks import bank_reads
 from archex.lowering.form import Value
 from archex.lowering.node import Node
+from archex.lowering.prepare import REPEATED
 from archex.parts.machine_operations import MACHINE_OPERATIONS
 from archex.parts.matrix_unit import OPERATION
-from archex.programs.ir import Immediate
+from archex.programs.ir import Immediate, Operation
 
 KINDS = {
     "load_global": layout.LOAD,
@@ -183,10 +184,15 @@ def kind(node: Node) -> int:
     if node.name.startswith(OPERATION):
         return layout.MATRIX
     if node.name == "branch":
-        return layout.BRANCH if node.ends else layout.ARITHMETIC
+        return layout.BRANCH if node.ends or repeats(node.source) else layout.ARITHMETIC
     if node.name == "signal" and node.source is not None and "init" in node.source.mods:
         return layout.SIGNAL_SET
     return KINDS.get(node.name, layout.ARITHMETIC)
+
+
+def repeats(source: Operation | None) -> bool:
+    """Whether an operation is a loop of its own in machine code (`prepare`)."""
+    return source is not None and REPEATED in source.mods
 
 
 def _offset(node: Node) -> int:
@@ -208,6 +214,7 @@ def _flags(node: Node) -> int:
         if source.op in ("atomic", "reduce_atomic"):
             flags |= layout.FLOAT_ATOMIC * (node.name != "atomic_local" and source.dtype.lstrip("b")[:1] == "f")
             flags |= layout.COMPARE_AND_SWAP * (source.mods[:1] == ("cas",))
+            flags |= layout.REPEATS * repeats(source)
             flags |= layout.COUNTING * (source.op == "reduce_atomic" and source.mods[:1] == ("add",) and source.src[1] == Immediate(1))
     return flags
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import attrs
 
 from archex.lowering.alignment import alignments
+from archex.lowering.prepare import REPEATED
 from archex.programs import graph
 from archex.programs.ir import Function, Immediate, Operation, Register, Space, Special
 from archex.programs.liveness import live, members
@@ -91,6 +92,10 @@ def facts(function: Function) -> Facts:
         around.append([(frozenset(loop.blocks), dominator[loop.header]) for loop in inside if dominator[loop.header] >= 0])
         if around[-1]:
             home[block] = around[-1][-1][1]
+    for block, above in enumerate(dominator):
+        operations = function.blocks[block].operations
+        if operations and REPEATED in operations[0].mods and home[block] == block:  # a loop in machine code
+            home[block] = home[above]
     named = _named(function)
     sets = live(function)
     written = [{register.id for operation in block.operations for register in writes(operation)} for block in function.blocks]

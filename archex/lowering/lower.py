@@ -21,6 +21,7 @@ from archex.lowering.form import Form, Value, form
 from archex.lowering.fuse import fuse
 from archex.lowering.merge import merge_accesses
 from archex.lowering.node import Node
+from archex.lowering.prepare import REPEATED
 from archex.lowering.rules import Rules
 from archex.lowering.scalar import leading_to_products, scalar_registers
 from archex.lowering.schedule import schedule
@@ -29,6 +30,7 @@ from archex.lowering.wait import behind_products, insert_waits
 from archex.parts.abilities import NOTHING, Abilities
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.parts.matrix_unit import OPERATION
+from archex.programs import graph
 from archex.programs.graph import memory_slots
 from archex.programs.ir import Function
 
@@ -142,6 +144,13 @@ def _meet(known: Facts, rules: Rules, blocks: list[list[Node]]) -> None:
         if rules.before_divergence:
             at = len(nodes) - bool(nodes and nodes[-1].ends)
             nodes[at:at] = [Node(rules.before_divergence, [], []) for _ in range(notes[index])]
+    before = graph.predecessors(known.function.blocks)
+    for index, block in enumerate(known.function.blocks):
+        if block.operations and REPEATED in block.operations[0].mods:
+            if rules.before_divergence:
+                blocks[before[index][0]].append(Node(rules.before_divergence, [], []))
+            if rules.after_divergence:
+                blocks[block.next].insert(0, Node(rules.after_divergence, [], []))
 
 
 def _jumps(known: Facts, blocks: list[list[Node]]) -> None:

@@ -3,13 +3,41 @@
 In: a cleaned-up function. Out: the same function changed in place; block numbers stay.
 An integer atomic on an address that all lanes share is done by one of them: the lanes' values are combined first, and where the
 old value is
-wanted, each lane's share is added to it.
+wanted, each lane's share is added to it. What the assembler writes as a loop of compare and swap gets a block of its own.
 """
 
 from __future__ import annotations
 
 from archex.programs.ir import Block, Function, Immediate, Operand, Operation, Register, Space, Special
 from archex.programs.uniform import uniform_registers
+
+#: Marks an atomic that machine code repeats until all its lanes have had their turn.
+REPEATED = "repeated"
+
+
+def separate_loops(function: Function, loops: frozenset[str]) -> bool:
+    """Give each atomic on local memory of these kinds (`type.operation`) a block of its own; whether anything changed."""
+    changed = False
+    for block in list(function.blocks):
+        while True:
+            at = next((k for k, operation in enumerate(block.operations) if is_loop(operation, loops)), -1)
+            if at < 0:
+                break
+            changed = True
+            loop, rest = Block(), Block(block.operations[at + 1 :], block.next)
+            loop.operations = [block.operations[at]]
+            loop.operations[0].mods = (*loop.operations[0].mods, REPEATED)
+            block.operations, block.next = block.operations[:at], len(function.blocks)
+            loop.next = len(function.blocks) + 1
+            function.blocks += [loop, rest]
+            block = rest
+    return changed
+
+
+def is_loop(operation: Operation, loops: frozenset[str]) -> bool:
+    """Whether machine code has a loop for an operation that isn't marked yet."""
+    atomic = operation.op in ("atomic", "reduce_atomic") and operation.space == Space.LOCAL and REPEATED not in operation.mods
+    return atomic and f"{operation.dtype}.{operation.mods[0]}" in loops
 
 
 def end_loops_with_test(function: Function) -> bool:

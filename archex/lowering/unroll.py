@@ -13,7 +13,7 @@ import attrs
 from archex.lowering.counted import Counted, counted_loops
 from archex.lowering.facts import facts
 from archex.lowering.node import MEMORY, Node
-from archex.lowering.prepare import aggregate_atomics, end_loops_with_test
+from archex.lowering.prepare import aggregate_atomics, end_loops_with_test, is_loop, separate_loops
 from archex.lowering.rules import Rules
 from archex.lowering.widen import widen
 from archex.parts.abilities import NOTHING, Abilities
@@ -33,6 +33,7 @@ def unroll(function: Function, spec: InstructionSetSpec, abilities: Abilities = 
     function = _copy(function)
     changed = aggregate_atomics(function, frozenset(spec.shared_atomics.split()))
     changed |= end_loops_with_test(function)
+    changed |= separate_loops(function, frozenset(spec.local_loops.split()))
     if changed:
         graph.finish(function)
     return function
@@ -43,7 +44,10 @@ def _repeat_loops(function: Function, spec: InstructionSetSpec, abilities: Abili
     if rule.copies < 2:
         return function
     known = facts(function)
-    loops = counted_loops(known)
+    inner = frozenset(spec.local_loops.split())
+    loops = [
+        loop for loop in counted_loops(known) if not any(is_loop(operation, inner) for operation in function.blocks[loop.block].operations)
+    ]
     if not loops:
         return function
     from archex.lowering.lower import nodes_of

@@ -29,11 +29,13 @@ class CacheSpec:
     write_base: float = number("cycles", "a slice is held by a write of a line so long", default=0)
     write_sector: float = number("cycles", "... plus so long for each sector", default=0)
     fill_sector: float = number("cycles", "a slice is held so long by each sector that arrives from below", default=0)
-    atomic_least: float = number("cycles", "a slice is held by an atomic on a line so long", default=0)
-    atomic_sector: float = number("cycles", "... plus so long for each further sector", default=0)
-    atomic_compare: float = number("cycles", "... plus so long instead if it is a compare-and-swap, with its two operands", default=0)
-    atomic_same: float = number("cycles", "... plus so long for each lane that repeats an address", default=0)
-    atomic_same_float: float = number("cycles", "the same for floating-point atomics", default=0)
+    atomic_least: float = number("cycles", "a slice is held by an atomic on a line at least so long", default=0)
+    atomic_sector: float = number("cycles", "... so long for each pass over all of a sector", default=0)
+    atomic_compare: float = number("cycles", "... by a pass of a compare-and-swap, with its two operands", default=0)
+    atomic_same: float = number(
+        "cycles", "... by a pass over some of a sector's words; lanes that repeat an address take one each", default=0
+    )
+    atomic_same_float: float = number("cycles", "... by a pass in floating point over the sector that the atomic before was on", default=0)
     atomic_result: float = number("ratio", "the result of an atomic goes up like so many sectors that are read", default=1)
     partitions: int = number("count", "partitions of an instance; each line has its home in one", low=1, high=16, default=1)
     far_extra: Duration = number("duration", "latency added when only the far partition has the line", default=Duration(0, "cycles"))

@@ -51,6 +51,7 @@ class InstructionSetSpec:
     divergence: str = text("step before a branch whose lanes may part, and at the place where they meet: `before; after`, or empty")
     guard: str = text("steps around operations under one predicate, `before; after`; empty: instructions take a predicate themselves")
     branch: str = text("steps of a branch on a predicate `p`")
+    local_loops: str = text("atomics on local memory that are loops of compare and swap, as type.operation, parted by spaces")
     shared_atomics: str = text("integer atomics that one lane does for all on an address they share, parted by spaces")
     memory_wait: str = text("step before the first use of a load's result that no earlier wait covers, or empty")
     product_wait: str = text(

@@ -119,6 +119,7 @@ def as_hardware_counts(sums: dict[str, float]) -> dict[str, float]:
     the vector cache; an atomic is neither a read nor a write."""
     far, far_written = sums["far_sectors"], sums["far_written_sectors"]
     return sums | {
+        "wave_instructions": sums["wave_instructions"] + sums["repeated_instructions"],
         "l2_read_sectors": sums["l2_read_sectors"] + far,
         "l2_write_sectors": sums["l2_write_sectors"] + far_written - sums["l2_atomic_sectors"],
         "l2_asked": sums["l2_lookups"] + far + far_written,

@@ -350,5 +350,5 @@ def simulate(
     counters = engine.counters()
     charged = sum(value for name, value in counters.items() if name.startswith("stall_"))
     assert charged == counters["resident_wave_cycles"], "stall reasons and issues add up to the waves' residence"
-    assert counters["stall_selected"] == counters["wave_instructions"]
+    assert counters["stall_selected"] == counters["wave_instructions"] + counters["repeated_instructions"]
     return engine
