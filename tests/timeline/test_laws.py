@@ -96,6 +96,32 @@ def test_a_graph_never_costs_more_than_its_stream(device: str, nodes: int) -> No
     assert timed(True).elapsed("begin", "end") <= timed(False).elapsed("begin", "end") + 1e-6
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("width", [2, 8])
+def test_a_graph_that_forks_never_costs_more_than_its_streams(device: str, width: int) -> None:
+    def pieces(b: Builder) -> None:
+        b.launch("k", stream="s0").record("fork", stream="s0", time=False)
+        for n in range(1, width):
+            b.wait("fork", stream=f"s{n}")
+        for n in range(width):
+            b.launch("k", stream=f"s{n}")
+        for n in range(1, width):
+            b.record(f"join{n}", stream=f"s{n}", time=False).wait(f"join{n}", stream="s0")
+        b.launch("k", stream="s0")
+
+    def timed(graph: bool) -> Timeline:
+        work = Builder(streams=[f"s{n}" for n in range(width)]).kernel("k", us=3, units=1)
+        if graph:
+            work.capture("g", pieces).instantiate("g")
+        work.record("begin", stream="s0")
+        work.replay("g", stream="s0") if graph else pieces(work)
+        return ran(work.record("end", stream="s0").sync("all"), device)
+
+    graph = timed(True)
+    assert len([c for c in graph.commands if c.graph is not None]) == width + 2
+    assert graph.elapsed("begin", "end") <= timed(False).elapsed("begin", "end")
+
+
 def test_a_full_queue_makes_the_host_wait_and_loses_nothing() -> None:
     work = Builder().kernel("long", us=500).kernel("short", us=1)
     work = work.launch("long").repeat(50, lambda b: b.launch("short")).sync("main").done()
