@@ -11,7 +11,7 @@ from typing import Any
 
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
-from archex.engine.bits import mix, quotient
+from archex.engine.bits import mix
 from archex.engine.bundle import whole
 from archex.engine.patterns import P_PASSES, pattern_row
 from archex.engine.policies import Access
@@ -68,10 +68,10 @@ def affine_lines(memory: Any, base: int, stride: int, mask: int, width: int, byt
     for lane in range(width):
         if (mask >> lane) & 1:
             address = base + lane * stride
-            this = quotient(address, line)
+            this = address // line
             within = address - this * line
-            first = quotient(within, sector)
-            last = quotient(within + bytes_of - 1, sector)
+            first = within // sector
+            last = (within + bytes_of - 1) // sector
             if this != number:
                 number = this
                 memory.lines[found] = this
@@ -91,13 +91,13 @@ def affine_lines(memory: Any, base: int, stride: int, mask: int, width: int, byt
 @jit
 def dense_lines(memory: Any, base: int, length: int, line: int, sector: int) -> int:
     """Lines and sectors of `length` bytes in a row from `base`."""
-    whole = (1 << quotient(line, sector)) - 1
-    first, last = quotient(base, line), quotient(base + length - 1, line)
+    whole = (1 << (line // sector)) - 1
+    first, last = base // line, (base + length - 1) // line
     for k in range(first, last + 1):
         memory.lines[k - first] = k
         memory.sectors[k - first] = whole
-    head = quotient(base - first * line, sector)
-    tail = quotient(base + length - 1 - last * line, sector)
+    head = (base - first * line) // sector
+    tail = (base + length - 1 - last * line) // sector
     memory.sectors[0] &= ~((1 << head) - 1)
     memory.sectors[last - first] &= (2 << tail) - 1
     return last - first + 1
@@ -211,7 +211,7 @@ def atomic_weights(memory: Any, width: int, line: int, sector: int, lines: int) 
         address = memory.addresses[lane]
         if address < 0:
             continue
-        number = quotient(address, line)
+        number = address // line
         k = 0
         while k < lines - 1 and memory.lines[k] != number:
             k += 1
@@ -256,12 +256,12 @@ def partial_sectors(
         address = base + lane * stride if kind == lay.AFFINE else memory.addresses[lane]
         if address < 0:
             continue
-        number = quotient(address, line)
+        number = address // line
         if memory.lines[k] != number:
             k = 0
             while k < lines - 1 and memory.lines[k] != number:
                 k += 1
-        place = quotient(address - number * line, sector)
+        place = (address - number * line) // sector
         written = (memory.weights[k] >> (place * bits)) & most
         memory.weights[k] += min(bytes_of, most - written) << (place * bits)
     for k in range(lines):

@@ -13,7 +13,6 @@ import numpy as np
 from archex.base import layout as lay
 from archex.engine import tables as tab
 from archex.engine.beside import RING_COLUMNS, RINGS
-from archex.engine.bits import EIGHT
 from archex.engine.clusters import CLUSTER_COLUMNS
 from archex.engine.constants import BANK_BYTES
 from archex.engine.merging import MERGE_COLUMNS, MERGE_ROWS
@@ -102,9 +101,9 @@ def allocate(core: Core, sizes: dict[str, int], policies: Policies, slots: int, 
     beside = core.launch[L_BESIDE] != 0
     state = together(State(
         scalars=ints(SCALARS), clocks=np.zeros(CLOCKS), waves=ints(waves, WAVE_COLUMNS), age=ints(waves),
-        ready_from=ints(waves + EIGHT, value=INFINITY), gates=ints(waves, GATE_COLUMNS),
-        tokens=ints(waves, sizes["tokens"]),  # and the last, never written, for operands that are not there
-        schedulers=ints(schedulers, SCHEDULER_COLUMNS), pipes=ints(schedulers * max(len(core.pipes), 1) + 1, 2),
+        ready_from=ints(waves, value=INFINITY), gates=ints(waves, GATE_COLUMNS),
+        tokens=ints(waves, sizes["tokens"]),
+        schedulers=ints(schedulers, SCHEDULER_COLUMNS), pipes=ints(schedulers * max(len(core.pipes), 1), 2),
         queue=ints(schedulers, max(int(core.unit_int[tab.QUEUE_ENTRIES]), 1)), units=ints(units, UNIT_COLUMNS),
         ports=np.zeros((units, PORTS)),
         changed=ints(units, CHANGED_WORDS, value=-1), barrier_clock=np.zeros((units, 3)),

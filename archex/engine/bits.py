@@ -47,52 +47,6 @@ if COMPILED:
 
         return _types.int64(_types.int64), generate
 
-    def _eight(context: Any, builder: Any, array: Any, value: Any, first: Any) -> Any:
-        """The EIGHT words from `first` on."""
-        vector = _llvm.VectorType(_llvm.IntType(64), EIGHT)
-        return builder.load(builder.bitcast(_element(context, builder, array, value, first), vector.as_pointer()), align=8)
-
-    def _each(builder: Any, word: Any) -> Any:
-        """A word, EIGHT times."""
-        vector = _llvm.VectorType(_llvm.IntType(64), EIGHT)
-        each = builder.insert_element(_llvm.Constant(vector, _llvm.Undefined), word, _llvm.IntType(32)(0))
-        return builder.shuffle_vector(each, each, _llvm.Constant(_llvm.VectorType(_llvm.IntType(32), EIGHT), [0] * EIGHT))
-
-    def _comparison(how: str, words: str) -> Any:
-        """An intrinsic: mask of which of the EIGHT words from `first` on compare so with `value`."""
-
-        def compare(typing_context: Any, array: Any, first: Any, value: Any) -> Any:
-            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-                eight = _eight(context, builder, array, *arguments[:2])
-                found = builder.icmp_signed(how, eight, _each(builder, arguments[2]))
-                return builder.zext(builder.bitcast(found, _llvm.IntType(EIGHT)), _llvm.IntType(64))
-
-            return _types.int64(array, _types.int64, _types.int64), generate
-
-        compare.__doc__ = f"Mask of which of the EIGHT words from `first` on {words} `value`: one comparison of the host."
-        return _intrinsic(compare)
-
-    same = _comparison("==", "equal")
-    at_most = _comparison("<=", "are at most")
-
-    @_intrinsic
-    def least(typing_context: Any, array: Any, first: Any, mask: Any, none: Any) -> Any:
-        """The least of `none` and those of the EIGHT words from `first` on whose bit is set in `mask`."""
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            bits = builder.bitcast(builder.trunc(arguments[2], _llvm.IntType(EIGHT)), _llvm.VectorType(_llvm.IntType(1), EIGHT))
-            best = builder.select(bits, _eight(context, builder, array, *arguments[:2]), _each(builder, arguments[3]))
-            lanes = _llvm.VectorType(_llvm.IntType(32), EIGHT)
-            half = EIGHT // 2
-            while half > 0:
-                other = builder.shuffle_vector(best, best, _llvm.Constant(lanes, [(k + half) % EIGHT for k in range(EIGHT)]))
-                best = builder.select(builder.icmp_signed("<", best, other), best, other)
-                half //= 2
-            found = builder.extract_element(best, _llvm.IntType(32)(0))
-            return builder.select(builder.icmp_signed("<", found, arguments[3]), found, arguments[3])
-
-        return _types.int64(array, _types.int64, _types.int64, _types.int64), generate
-
     def _element(context: Any, builder: Any, array: Any, value: Any, index: Any) -> Any:
         """Pointer to a flat array's (or grid's) element."""
         if isinstance(array, _types.Array):
@@ -100,6 +54,20 @@ if COMPILED:
         else:  # a grid: its pointer comes first
             data = builder.extract_value(value, 0)
         return builder.gep(data, [index])
+
+    @_intrinsic
+    def same(typing_context: Any, array: Any, first: Any, value: Any) -> Any:
+        """Mask of which of the EIGHT words from `first` on equal `value`: one comparison of the host."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            word, vector = _llvm.IntType(64), _llvm.VectorType(_llvm.IntType(64), EIGHT)
+            place = builder.bitcast(_element(context, builder, array, *arguments[:2]), vector.as_pointer())
+            each = builder.insert_element(_llvm.Constant(vector, _llvm.Undefined), arguments[2], _llvm.IntType(32)(0))
+            each = builder.shuffle_vector(each, each, _llvm.Constant(_llvm.VectorType(_llvm.IntType(32), EIGHT), [0] * EIGHT))
+            equal = builder.icmp_signed("==", builder.load(place, align=8), each)
+            return builder.zext(builder.bitcast(equal, _llvm.IntType(EIGHT)), word)
+
+        return _types.int64(array, _types.int64, _types.int64), generate
 
     @_intrinsic
     def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
@@ -129,14 +97,6 @@ else:
         """Mask of which of the EIGHT words from `first` on equal `value`."""
         return sum(1 << k for k in range(EIGHT) if array[first + k] == value)
 
-    def at_most(array: Any, first: Any, value: Any) -> int:
-        """Mask of which of the EIGHT words from `first` on are at most `value`."""
-        return sum(1 << k for k in range(EIGHT) if array[first + k] <= value)
-
-    def least(array: Any, first: Any, mask: Any, none: Any) -> int:
-        """The least of `none` and those of the EIGHT words from `first` on whose bit is set in `mask`."""
-        return min([none, *(int(array[first + k]) for k in range(EIGHT) if (mask >> k) & 1)])
-
     def lowest(mask: Any) -> int:
         """Position of the lowest set bit (of a mask that is not 0)."""
         bits = int(mask) & _ALL
@@ -154,22 +114,3 @@ def mix(value: int) -> int:
     folded = (folded * 0x2C1B3C6D) & 0x7FFFFFFF
     folded = ((folded ^ (folded >> 12)) * 0x297A2D39) & 0x7FFFFFFF
     return (folded ^ (folded >> 15)) >> 11
-
-
-@jit
-def shift_of(divisor: int) -> int:
-    """The shift that divides by a power of two; -1: it is none."""
-    return lowest(divisor) if divisor & (divisor - 1) == 0 else -1
-
-
-@jit
-def quotient(value: int, divisor: int) -> int:
-    """value // divisor, by a shift where that does: sizes mostly are powers of two, and a host's division takes ten times as long."""
-    shift = shift_of(divisor)
-    return value >> shift if shift >= 0 else value // divisor
-
-
-@jit
-def remainder(value: int, divisor: int) -> int:
-    """value % divisor."""
-    return value & (divisor - 1) if divisor & (divisor - 1) == 0 else value % divisor

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from archex.base.jit import jit_bare as jit
-from archex.engine.bits import EIGHT, highest, least, lowest, mix, quotient, remainder, same
+from archex.engine.bits import EIGHT, highest, mix, same
 from archex.engine.bundle import whole
 from archex.engine.policies import SetView
-from archex.engine.standard import index_hashed
+from archex.engine.standard import victim_oldest
 from archex.engine.state import (
     DIRTY_SHIFT,
     FAULT,
@@ -24,7 +24,6 @@ from archex.engine.state import (
     I_BASE,
     I_FEEDBACK,
     I_HASHED,
-    I_INDEX,
     I_OLDEST,
     I_PARTITIONS,
     I_RUN,
@@ -34,7 +33,6 @@ from archex.engine.state import (
     I_STRIDE,
     I_TURN,
     I_WAYS,
-    INDEX_HASHED,
     SECTOR_MASK,
     SLICE_SHIFT,
     USES,
@@ -42,8 +40,7 @@ from archex.engine.state import (
 
 FAULT_SET_INDEX = 2  # positions in policies.ARGUMENTS
 FAULT_PICK_VICTIM = 3
-LEAST_WAYS = 3  # see `used_longest_ago`
-_hashed = jit(index_hashed)
+_oldest = jit(victim_oldest)
 
 
 @jit
@@ -58,35 +55,31 @@ def spot_of(levels_int: Any, index_params: Any, set_index: Any, scalars: Any, le
     local, home, which = line, 0, 0
     run = levels_int[level, I_RUN]
     if run > 0:
-        length, apart = levels_int[level, I_TURN], levels_int[level, I_APART]
-        number = quotient(line, run)
+        number = line // run
         within = line - number * run
-        turn = quotient(within, length)
-        home = remainder(turn + mix(number), partitions)
-        group = quotient(number, apart)
-        which = number - group * apart
+        turn = within // levels_int[level, I_TURN]
+        home = (turn + mix(number)) % partitions
+        group = number // levels_int[level, I_APART]
+        which = number - group * levels_int[level, I_APART]
         if levels_int[level, I_HASHED] != 0:
             which += mix(group)
         which %= slices
-        local = number // slices * quotient(run, partitions) + quotient(turn, partitions) * length + within - turn * length
+        local = number // slices * (run // partitions) + turn // partitions * levels_int[level, I_TURN] + within % levels_int[level, I_TURN]
         slices = 1
     elif partitions > 1:
-        local = quotient(line, partitions)
-        home = remainder(line - local * partitions + mix(local), partitions)
+        local = line // partitions
+        home = (line - local * partitions + mix(local)) % partitions
     if slices > 1:
         group = local // slices
         which = local - group * slices
         if levels_int[level, I_HASHED] != 0:
             which = (which + mix(group)) % slices
         local = group
-    if levels_int[level, I_INDEX] == INDEX_HASHED:
-        index = _hashed(local, sets, 0)
-    else:
-        index = set_index[level](local, sets, whole(index_params[level]))
-        if index < 0 or index >= sets:
-            scalars[FAULT] = FAULT_SET_INDEX
-            scalars[FAULT_VALUE] = index
-            index = 0
+    index = set_index[level](local, sets, whole(index_params[level]))
+    if index < 0 or index >= sets:
+        scalars[FAULT] = FAULT_SET_INDEX
+        scalars[FAULT_VALUE] = index
+        index = 0
     return (home << HOME_SHIFT) | (which << SLICE_SHIFT) | index
 
 
@@ -151,20 +144,6 @@ def feedback(
 
 
 @jit
-def used_longest_ago(cells: Any, first: int, ways: int) -> int:
-    """`victim_oldest` of the counts from `first` on, EIGHT ways at once. A set has room for whole groups of them from LEAST_WAYS on."""
-    oldest = 1 << 62
-    for start in range(0, ways, EIGHT):
-        oldest = least(cells, first + start, (1 << min(ways - start, EIGHT)) - 1, oldest)
-    start = 0
-    found = same(cells, first, oldest)
-    while found == 0:
-        start += EIGHT
-        found = same(cells, first + start, oldest)
-    return start + lowest(found)
-
-
-@jit
 def choose_entry(levels_int: Any, pick_victim: Any, params: Any, cells: Any, set_state: Any, scalars: Any, level: int, first: int) -> int:
     """The entry a new line takes: an empty one, else the policy's choice."""
     ways = levels_int[level, I_WAYS]
@@ -172,7 +151,7 @@ def choose_entry(levels_int: Any, pick_victim: Any, params: Any, cells: Any, set
     if empty >= 0:
         return empty
     if levels_int[level, I_OLDEST] != 0:
-        return first + used_longest_ago(cells, first + ways, ways)
+        return first + _oldest(SetView(first + ways, ways, whole(cells), 0, -1, 0), 0, 0)
     index = (first - levels_int[level, I_BASE]) // levels_int[level, I_STRIDE]
     way = pick_victim[level](SetView(first + ways, ways, whole(cells), index, -1, 0), whole(set_state[level]), whole(params[level]))
     if way < 0 or way >= ways:

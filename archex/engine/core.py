@@ -96,9 +96,8 @@ def advance_unit(core: Any, paths: Any, functions: Any, calls: Any, state: Any, 
     while True:
         best, now = first, state.schedulers[first, S_NOW]
         for g in range(first + 1, first + schedulers):
-            following = state.schedulers[g, S_NOW]
-            best = g if following < now else best
-            now = min(now, following)
+            if state.schedulers[g, S_NOW] < now:
+                best, now = g, state.schedulers[g, S_NOW]
         if now >= end:
             state.units[unit, U_NEXT] = now
             return tab.RUNNING

@@ -10,10 +10,9 @@ from typing import Any
 
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.bits import mix, quotient, remainder
+from archex.engine.bits import mix
 from archex.engine.bundle import whole
 from archex.engine.servers import wait
-from archex.engine.standard import channel_hash
 from archex.engine.state import (
     DI_ACCESS,
     DI_ACTIVATE,
@@ -22,7 +21,6 @@ from archex.engine.state import (
     DI_CHANNEL,
     DI_CHANNELS,
     DI_CHUNK,
-    DI_HASHED,
     DI_ROW,
     FAULT,
     FAULT_VALUE,
@@ -30,17 +28,14 @@ from archex.engine.state import (
 from archex.engine.translation import translate
 
 FAULT_MAP_ADDRESS = 7
-_channel_hash = jit(channel_hash)
 _ACTIVATES = tab.COUNTER_INDEX["dram_activates"]
 _READ = tab.COUNTER_INDEX["dram_read_bytes"]
 _WRITE = tab.COUNTER_INDEX["dram_write_bytes"]
 
 
 @jit
-def channel_of(map_address: Any, address_params: Any, channels: int, hashed: int, scalars: Any, address: int) -> int:
+def channel_of(map_address: Any, address_params: Any, channels: int, scalars: Any, address: int) -> int:
     """The channel of an address, as the policy has it."""
-    if hashed != 0:
-        return _channel_hash(address, whole(address_params))
     channel = map_address(address, whole(address_params))
     if channel < 0 or channel >= channels:
         scalars[FAULT] = FAULT_MAP_ADDRESS
@@ -53,10 +48,10 @@ def channel_of(map_address: Any, address_params: Any, channels: int, hashed: int
 def row_of(dram_int: Any, address: int) -> tuple[int, int]:
     """(row, bank) of an address within its channel."""
     round_bytes = dram_int[DI_CHUNK] * dram_int[DI_CHANNELS]
-    turn = quotient(address, round_bytes)
-    local = turn * dram_int[DI_CHUNK] + remainder(address - turn * round_bytes, dram_int[DI_CHUNK])
-    row = quotient(local, dram_int[DI_ROW])
-    return row, remainder(row + mix(row), dram_int[DI_BANKS])
+    turn = address // round_bytes
+    local = turn * dram_int[DI_CHUNK] + (address - turn * round_bytes) % dram_int[DI_CHUNK]
+    row = local // dram_int[DI_ROW]
+    return row, (row + mix(row)) % dram_int[DI_BANKS]
 
 
 @jit
@@ -99,7 +94,7 @@ def access_cost(dram: Any, dram_int: Any) -> float:
 @jit
 def dram_read(paths: Any, map_address: Any, memory: Any, address: int, accesses: int, now: float) -> float:
     """Cycles a read waits beyond the bare latency."""
-    channel = channel_of(map_address, paths.address_params, paths.dram_int[DI_CHANNELS], paths.dram_int[DI_HASHED], memory.scalars, address)
+    channel = channel_of(map_address, paths.address_params, paths.dram_int[DI_CHANNELS], memory.scalars, address)
     memory.counters[_READ] += accesses * paths.dram_int[DI_ACCESS]
     delay = wait(memory.servers, paths.dram_int[DI_CHANNEL] + channel, now, accesses * access_cost(paths.dram, paths.dram_int))
     row, bank = row_of(paths.dram_int, address)
@@ -114,7 +109,7 @@ def dram_read(paths: Any, map_address: Any, memory: Any, address: int, accesses:
 @jit
 def dram_write(paths: Any, map_address: Any, memory: Any, address: int, accesses: int, now: float) -> float:
     """Cycles until the channel has room for this write (its queue drains behind it)."""
-    channel = channel_of(map_address, paths.address_params, paths.dram_int[DI_CHANNELS], paths.dram_int[DI_HASHED], memory.scalars, address)
+    channel = channel_of(map_address, paths.address_params, paths.dram_int[DI_CHANNELS], memory.scalars, address)
     memory.counters[_WRITE] += accesses * paths.dram_int[DI_ACCESS]
     row, bank = row_of(paths.dram_int, address)
     opened = open_row(memory.rows, memory.counters, channel, bank, row)

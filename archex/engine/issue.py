@@ -11,7 +11,7 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.bits import EIGHT, at_most, count, least, lowest
+from archex.engine.bits import count, lowest
 from archex.engine.bundle import segment, whole
 from archex.engine.constants import constant_extra
 from archex.engine.dispatch import begin_wave
@@ -21,7 +21,7 @@ from archex.engine.log import begin_entry, charge_entry, end_entry
 from archex.engine.operands import read_registers
 from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
 from archex.engine.stalls import busy_cycles, charge_issue, note_use
-from archex.engine.standard import pick_oldest, pick_oldest_workgroup
+from archex.engine.standard import pick_oldest
 from archex.engine.state import (
     FAULT,
     FAULT_VALUE,
@@ -29,13 +29,11 @@ from archex.engine.state import (
     GATE_SHIFT,
     GATE_SLACK,
     INFINITY,
-    L_RULE,
+    L_OLDEST,
     L_WAVE_FEEDBACK,
     L_WAVE_STATE,
     LINES,
     PARKED,
-    RULE_OLDEST,
-    RULE_OLDEST_WORKGROUP,
     S_BLOCKED,
     S_LAST,
     S_LEFT,
@@ -73,7 +71,7 @@ FAULT_PICK_WAVE = 0
 BARRIER_PENDING = 1 << 20  # keeps `begin_wave` from preparing a wave that is about to arrive at a barrier
 _INSTRUCTIONS = tab.COUNTER_INDEX["wave_instructions"]
 _REPEATED = tab.COUNTER_INDEX["repeated_instructions"]
-_oldest, _oldest_workgroup = jit(pick_oldest), jit(pick_oldest_workgroup)
+_oldest = jit(pick_oldest)
 _LANES = tab.COUNTER_INDEX["lane_instructions"]
 _MATRIX = tab.COUNTER_INDEX["matrix_instructions"]
 _MATRIX_CYCLES = tab.COUNTER_INDEX["matrix_cycles"]
@@ -86,29 +84,24 @@ def wake(core: Any, state: Any, g: int, now: int) -> None:
     """Move the waves whose time has come from waiting to ready."""
     scheduler = state.schedulers[g]
     base = g * core.unit_int[tab.SLOTS]
-    waiting, due, next_wake = scheduler[S_WAITING], 0, INFINITY
-    for first in range(0, core.unit_int[tab.SLOTS], EIGHT):
-        some = (waiting >> first) & ((1 << EIGHT) - 1)
-        if some != 0:
-            past = at_most(state.ready_from, base + first, now) & some
-            due |= past << first
-            next_wake = least(state.ready_from, base + first, some & ~past, next_wake)
-    scheduler[S_WAITING] = waiting & ~due
-    scheduler[S_READY] |= due
+    mask, next_wake = scheduler[S_WAITING], INFINITY
+    while mask != 0:
+        slot = lowest(mask)
+        mask &= mask - 1
+        ready = state.ready_from[base + slot]
+        if ready <= now:
+            scheduler[S_WAITING] &= ~(1 << slot)
+            scheduler[S_READY] |= 1 << slot
+            wave = state.waves[base + slot]
+            wave[W_BUSY] = busy_cycles(state.pipes, wave[W_PIPE], ready)
+        else:
+            next_wake = min(next_wake, ready)
     scheduler[S_WAKE] = next_wake
-    while due != 0:
-        slot = lowest(due)
-        due &= due - 1
-        wave = state.waves[base + slot]
-        wave[W_BUSY] = busy_cycles(state.pipes, wave[W_PIPE], state.ready_from[base + slot])
 
 
 @jit
 def eligible_waves(core: Any, state: Any, g: int, now: int) -> tuple[int, int, int]:
-    """(ready waves whose pipe and queue take them now, those of them at a memory instruction, earliest cycle at which another could go).
-
-    No branches but the loop's: hosts foresee badly which of the waves can go.
-    """
+    """(ready waves whose pipe and queue take them now, those of them at a memory instruction, earliest cycle at which another could go)."""
     scheduler = state.schedulers[g]
     base = g * core.unit_int[tab.SLOTS]
     queue_free = state.queue[g, scheduler[S_QUEUE]]
@@ -118,12 +111,20 @@ def eligible_waves(core: Any, state: Any, g: int, now: int) -> tuple[int, int, i
         mask &= mask - 1
         gate = state.gates[base + slot]
         pipes, slack = gate[GATE_PIPES], gate[GATE_SLACK]
-        free = min(state.pipes[pipes & ((1 << GATE_SHIFT) - 1), 0], state.pipes[pipes >> GATE_SHIFT, 0]) - (slack >> 1)
-        free = max(free, queue_free * (slack & 1))
-        goes = 1 if free <= now else 0
-        eligible |= goes << slot
-        memory |= (goes & slack) << slot
-        retry = min(retry, INFINITY if free <= now else free)
+        free = 0
+        if pipes >= 0:
+            free = state.pipes[pipes & ((1 << GATE_SHIFT) - 1), 0]
+            other = pipes >> GATE_SHIFT
+            if other > 0:
+                free = min(free, state.pipes[other - 1, 0])
+            free -= slack >> 1
+        if slack & 1:
+            free = max(free, queue_free)
+        if free <= now:
+            eligible |= 1 << slot
+            memory |= (slack & 1) << slot
+        else:
+            retry = min(retry, free)
     return eligible, memory, retry
 
 
@@ -133,13 +134,12 @@ def hold_pipe(state: Any, wave: Any, row: Any, now: int) -> int:
     pipe = wave[W_PIPE]
     if pipe < 0:
         return 0
-    other = wave[W_PIPE_2] if wave[W_PIPE_2] >= 0 else pipe
-    free, also = state.pipes[pipe, 0], state.pipes[other, 0]
-    second = (free > now) & (also < free)
-    pipe = other if second else pipe
-    start = max(now, also if second else free)
+    other = wave[W_PIPE_2]
+    if other >= 0 and state.pipes[pipe, 0] > now and state.pipes[other, 0] < state.pipes[pipe, 0]:
+        pipe = other
+    start = max(now, state.pipes[pipe, 0])
     state.pipes[pipe, 0] = start + row[X_HOLD]
-    note_use(wave, row, row[lay.PIPE_ALTERNATIVE] if second else row[lay.PIPE], start)
+    note_use(wave, row, row[lay.PIPE_ALTERNATIVE] if pipe == other else row[lay.PIPE], start)
     state.pipes[pipe, 1] += max(row[X_HOLD] - 1, 0)
     return start - now
 
@@ -301,10 +301,8 @@ def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: 
             break
         words = core.launch[L_WAVE_STATE]
         view = WaveView(eligible, whole(state.age), base, scheduler[S_LAST], now, slots, at_memory)
-        if core.launch[L_RULE] == RULE_OLDEST:
+        if core.launch[L_OLDEST] != 0:
             slot = _oldest(view, state.wave_state, core.wave_params)
-        elif core.launch[L_RULE] == RULE_OLDEST_WORKGROUP:
-            slot = _oldest_workgroup(view, state.wave_state, core.wave_params)
         else:
             slot = functions.pick_wave(view, segment(state.wave_state, g * words, words), whole(core.wave_params))
         if slot == -1:

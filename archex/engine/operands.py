@@ -20,9 +20,10 @@ def read_registers(scheduler: Any, slot: int, reads: int, now: int, window: int)
     late = 0
     for bank in range(2):
         count = (reads >> 4 * bank) & 15
-        count -= (reads >> 8 + 4 * bank) & 15 if again else 0
-        free = scheduler[S_BANK + bank]
-        done = max(free, now) + count if count > 0 else free
-        scheduler[S_BANK + bank] = done
-        late = max(late, done - now - window if count > 0 else 0)
+        if again:
+            count -= (reads >> 8 + 4 * bank) & 15
+        if count > 0:
+            done = max(scheduler[S_BANK + bank], now) + count
+            scheduler[S_BANK + bank] = done
+            late = max(late, done - now - window)
     return late

@@ -12,9 +12,8 @@ import numpy as np
 from archex.base import layout as lay
 from archex.engine import tables as tab
 from archex.engine.bundle import NARROW
-from archex.engine.cache import LEAST_WAYS
 from archex.engine.policies import RESULTS, Policies, PolicyError, as_written, name_of
-from archex.engine.standard import channel_hash, index_hashed, pick_oldest, pick_oldest_workgroup, victim_oldest
+from archex.engine.standard import pick_oldest, victim_oldest
 from archex.engine.state import (
     DECODED_COLUMNS,
     DI_ACCESS,
@@ -25,7 +24,6 @@ from archex.engine.state import (
     DI_CHANNELS,
     DI_CHUNK,
     DI_COLUMNS,
-    DI_HASHED,
     DI_PAGE_SETS,
     DI_PAGE_WAYS,
     DI_ROW,
@@ -39,7 +37,7 @@ from archex.engine.state import (
     I_GROUP_READ,
     I_GROUP_WRITE,
     I_HASHED,
-    I_INDEX,
+    I_INDEX_POLICY,
     I_INSTANCES,
     I_LINE,
     I_MERGED,
@@ -61,16 +59,15 @@ from archex.engine.state import (
     I_WAYS,
     I_WHOLE,
     I_WRITE,
-    INDEX_HASHED,
     INT_COLUMNS,
     L_BESIDE,
     L_CLUSTER,
     L_LOCAL_PERIOD,
+    L_OLDEST,
     L_PER_UNIT,
     L_PIPES,
     L_PRIVATE,
     L_QUANTUM,
-    L_RULE,
     L_STANDARD,
     L_THREADS,
     L_WAVE_FEEDBACK,
@@ -79,8 +76,6 @@ from archex.engine.state import (
     L_WIDTH,
     L_WORKGROUPS,
     LAUNCH_COLUMNS,
-    RULE_OLDEST,
-    RULE_OLDEST_WORKGROUP,
     TOKEN_FIXED,
     TOKEN_PREDICATE,
     X_CODE,
@@ -201,8 +196,8 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
         out[I_WHOLE] = (1 << (line // sector)) - 1
         out[[I_RUN, I_TURN, I_APART]] = row[tab.LEVEL_RUN] // line, max(row[tab.LEVEL_TURN] // line, 1), max(row[tab.LEVEL_APART], 1)
         out[I_FETCH] = max(int(row[tab.LEVEL_FETCH_SECTORS]), 1)
-        out[I_INDEX] = INDEX_HASHED if as_written(policies.set_index[level]) is index_hashed else 0
-        out[I_OLDEST] = as_written(policies.pick_victim[level]) is victim_oldest and out[I_WAYS] >= LEAST_WAYS
+        out[I_INDEX_POLICY] = 1
+        out[I_OLDEST] = as_written(policies.pick_victim[level]) is victim_oldest
         out[I_FEEDBACK] = policies.victim_feedback[level]
         out[I_ROUTED] = row[tab.LEVEL_ROUTED] > 0
         out[I_REPEATED] = level == 0 and not policies.coalesce_standard
@@ -240,7 +235,6 @@ def prepare(
     dram_int[DI_CHANNEL], dram_int[DI_ACTIVATE] = servers.take(channels), servers.take(channels, dram[tab.DRAM_ACTIVATES])
     sizes = (tab.DRAM_BANKS, tab.DRAM_ROW, tab.DRAM_ACCESS, tab.DRAM_WRITE_BATCH, tab.DRAM_CHANNELS, tab.DRAM_CHUNK)
     dram_int[[DI_BANKS, DI_ROW, DI_ACCESS, DI_BATCH, DI_CHANNELS, DI_CHUNK]] = [max(int(dram[column]), 1) for column in sizes]
-    dram_int[DI_HASHED] = as_written(policies.map_address) is channel_hash
     translation = tables.translation
     entries, ways = int(translation[tab.TRANSLATION_ENTRIES]), int(translation[tab.TRANSLATION_WAYS])
     buffers = int(tables.levels[1, tab.LEVEL_INSTANCES]) if translation[tab.TRANSLATION_EARLY] > 0 else 1
@@ -259,8 +253,7 @@ def prepare(
     if (owners != alone).any():  # compute units take turns at what they share, so they advance together
         launch[L_QUANTUM] = 1
     launch[L_STANDARD], launch[L_WAVE_FEEDBACK] = policies.coalesce_standard, policies.wave_feedback
-    own_rules = {pick_oldest: RULE_OLDEST, pick_oldest_workgroup: RULE_OLDEST_WORKGROUP}
-    launch[L_RULE] = own_rules.get(as_written(policies.pick_wave), 0)
+    launch[L_OLDEST] = as_written(policies.pick_wave) is pick_oldest
     launch[L_WAVE_STATE], launch[L_LOCAL_PERIOD] = policies.wave_state, policies.local_period
     launch[L_WIDTH] = int(tables.device[tab.WAVE_WIDTH])
 
@@ -288,4 +281,4 @@ def prepare(
         address_params=floats(policies.address_params),
     )  # fmt: skip
     pages = buffers * int(dram_int[DI_PAGE_SETS] * dram_int[DI_PAGE_WAYS])
-    return core, paths, {"pages": pages, "servers": servers.count, "lines": lines, "channels": channels, "tokens": program.tokens + 1}
+    return core, paths, {"pages": pages, "servers": servers.count, "lines": lines, "channels": channels, "tokens": max(program.tokens, 1)}

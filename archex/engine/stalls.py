@@ -47,29 +47,40 @@ def note_use(wave: Any, row: Any, pipe: int, start: int) -> None:
 
 
 @jit
-def charge(stalls: Any, reason: int, reached: int, until: int, now: int) -> int:
-    """Charge the cycles from `reached` until then, or now, to a reason; what is reached with that. No branch: hosts foresee these badly."""
-    cycles = max(min(until, now) - reached, 0)
-    stalls[reason] += cycles
-    return reached + cycles
-
-
-@jit
 def charge_issue(waves: Any, stalls: Any, pipes: Any, row: Any, w: int, now: int, queue_free: int) -> None:
     """Charge the cycles since wave `w` issued last, now that it issues the instruction `row` at `now`."""
     wave = waves[w]
     reached = wave[W_PREVIOUS] + 1
     stalls[tab.SELECTED] += 1
-    reached = charge(stalls, wave[W_HOLD_REASON], reached, wave[W_HOLD], now)
-    reached = charge(stalls, tab.STALL_FETCH, reached, wave[W_FETCH], now)
-    own, start = wave[W_OWN], wave[W_OWN] >> USE_START
-    mine = (own & USE_PIPE == row[lay.PIPE]) & (row[lay.PIPE_ALTERNATIVE] < 0)  # known when code is made: a fixed wait, not a busy pipe
-    hold = (own >> USE_HOLD) & USE_MOST if mine else 0
-    reached = charge(stalls, tab.STALL_DEPENDENCY, reached, min(wave[W_PREVIOUS], start) + hold, now)
-    reached = charge(stalls, (own >> USE_FULL) & USE_REASON, reached, start + hold, now)  # in the pipe's queue
-    code = wave[W_TOKEN] & TOKEN_MASK
-    reached = charge(stalls, code if code < TOKEN_FIXED else tab.STALL_DEPENDENCY, reached, wave[W_TOKEN] >> TOKEN_SHIFT, now)
-    reached = charge(stalls, tab.STALL_MEMORY_QUEUE, reached, queue_free, now)
+    until = min(wave[W_HOLD], now)
+    if until > reached:
+        stalls[wave[W_HOLD_REASON]] += until - reached
+        reached = until
+    until = min(wave[W_FETCH], now)
+    if until > reached:
+        stalls[tab.STALL_FETCH] += until - reached
+        reached = until
+    own = wave[W_OWN]
+    hold = 0
+    if own & USE_PIPE == row[lay.PIPE] and row[lay.PIPE_ALTERNATIVE] < 0:  # known when code is made: a fixed wait, not a busy pipe
+        hold = (own >> USE_HOLD) & USE_MOST
+        until = min(min(wave[W_PREVIOUS], own >> USE_START) + hold, now)
+        if until > reached:
+            stalls[tab.STALL_DEPENDENCY] += until - reached
+            reached = until
+    until = min((own >> USE_START) + hold, now)
+    if until > reached:  # in the pipe's queue
+        stalls[(own >> USE_FULL) & USE_REASON] += until - reached
+        reached = until
+    until = min(wave[W_TOKEN] >> TOKEN_SHIFT, now)
+    if until > reached:
+        code = wave[W_TOKEN] & TOKEN_MASK
+        stalls[code if code < TOKEN_FIXED else tab.STALL_DEPENDENCY] += until - reached
+        reached = until
+    until = min(queue_free, now)
+    if until > reached:
+        stalls[tab.STALL_MEMORY_QUEUE] += until - reached
+        reached = until
     if now > reached:
         busy = min(max(busy_cycles(pipes, wave[W_PIPE], now) - wave[W_BUSY], 0), now - reached)
         stalls[row[X_FULL]] += busy

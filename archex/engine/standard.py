@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from archex.base.jit import jit_bare as jit
-from archex.engine.bits import lowest, mix, quotient, remainder
-from archex.engine.policies import GROUP_AGES
+from archex.engine.bits import lowest, mix
 
 
 def pick_oldest(view: Any, state: Any, params: Any) -> int:
@@ -23,22 +22,6 @@ def pick_oldest(view: Any, state: Any, params: Any) -> int:
         if view.age[view.first + slot] < age:
             best, age = slot, view.age[view.first + slot]
     return best
-
-
-def pick_oldest_workgroup(view: Any, state: Any, params: Any) -> int:
-    """The wave that issued last while it can, else those of the oldest workgroup that has one that can, in turn."""
-    if view.last >= 0 and (view.ready >> view.last) & 1:
-        return view.last
-    mask, mine, group = view.ready, 0, 1 << 62
-    while mask != 0:
-        slot = lowest(mask)
-        mask &= mask - 1
-        started = view.age[view.first + slot] // GROUP_AGES
-        older, as_old = 1 if started < group else 0, 1 if started <= group else 0
-        mine = mine * (1 - older) | as_old << slot
-        group = min(group, started)
-    behind = mine & ~((2 << view.last) - 1) if view.last >= 0 else mine
-    return lowest(behind) if behind != 0 else lowest(mine)
 
 
 def pick_round_robin(view: Any, state: Any, params: Any) -> int:
@@ -65,11 +48,6 @@ def ignore_set(view: Any, state: Any, params: Any) -> int:
 def index_modulo(line: int, sets: int, params: Any) -> int:
     """Low bits (any count of sets)."""
     return line % sets
-
-
-def index_hashed(line: int, sets: int, params: Any) -> int:
-    """Rotates each round of sets by a hash of the upper bits: neighbours still spread evenly."""
-    return remainder(line + mix(quotient(line, sets)), sets)
 
 
 def victim_oldest(view: Any, state: Any, params: Any) -> int:
@@ -136,14 +114,15 @@ def coalesce_lines(access: Any, line: int, sector: int, lines: Any, sectors: Any
 def merge_lanes(access: Any, begin: int, end: int, line: int, sector: int, lines: Any, sectors: Any, scratch: Any) -> int:
     """Merge what the lanes begin..end-1 want; the number of distinct lines."""
     scratch[0] += 1
-    found, whole = 0, line // sector
+    found = 0
     for lane in range(begin, end):
         address = access.addresses[lane]
         if address >= 0:
-            number = quotient(address, line)
+            number = address // line
             within = address - number * line
-            first = quotient(within, sector)
-            last = quotient(within + access.bytes - 1, sector)
+            first = within // sector
+            last = (within + access.bytes - 1) // sector
+            whole = line // sector
             if last < whole:
                 found = append_line(lines, sectors, scratch, found, number, (2 << last) - (1 << first))
             else:
@@ -166,13 +145,13 @@ PLAIN, CROSSED, ROTATED = 0, 1, 2
 @jit
 def bank_of(word: int, banks: int, order: int) -> int:
     """The bank of a word: PLAIN in turn; CROSSED: each row's order by exclusive or with its number; ROTATED: by a hash of its number."""
-    row = quotient(word, banks)
+    row = word // banks
     place = word - row * banks
     if order == PLAIN:
         return place
     if order == ROTATED:
-        return remainder(place + mix(row), banks)
-    return place ^ remainder(row, banks) if banks & (banks - 1) == 0 else (place + row) % banks
+        return (place + mix(row)) % banks
+    return place ^ (row % banks) if banks & (banks - 1) == 0 else (place + row) % banks
 
 
 @jit
@@ -186,7 +165,7 @@ def phase_cycles(access: Any, scratch: Any, first: int, end: int, banks: int, ba
         if address < 0:
             continue
         for k in range(words):
-            word = quotient(address, bank_bytes) + k
+            word = address // bank_bytes + k
             if not seen(scratch, word):
                 most = max(most, one_more(scratch, bank_of(word, banks, order)))
     return most
@@ -216,8 +195,8 @@ def phases(access: Any, scratch: Any, banks: int, bank_bytes: int, order: int) -
 def channel_hash(address: int, params: Any) -> int:
     """Chunks of params[1] bytes over params[0] channels, each round of channels in another order."""
     channels = int(params[0])
-    chunk = quotient(address, int(params[1]))
-    return remainder(chunk + mix(quotient(chunk, channels)), channels)
+    chunk = address // int(params[1])
+    return (chunk + mix(chunk // channels)) % channels
 
 
 def place_in_order(view: Any, state: Any, params: Any) -> int:

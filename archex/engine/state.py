@@ -65,7 +65,7 @@ WAVE_COLUMNS = 32
 ASIDE = 1 << 21
 
 # --- gates[w]: what a scheduler asks of its ready waves at every turn
-GATE_PIPES = 0  # row of `pipes`, and that of the second pipe (or the same) << GATE_SHIFT; none: the last row, which is always free
+GATE_PIPES = 0  # row of `pipes`, and that of the second pipe plus 1 << GATE_SHIFT; -1 none
 GATE_SLACK = 1  # cycles of backlog the pipe accepts, times 2, plus 1 at a memory instruction
 GATE_COLUMNS = 2
 GATE_SHIFT = 32
@@ -204,7 +204,7 @@ I_HASHED = 15
 I_COPY = 16
 I_WHOLE = 17  # mask of all sectors of a line
 I_FETCH = 18  # sectors at least fetched
-I_INDEX = 19  # INDEX_HASHED: `set_index` is the engine's own rule, which is compiled in; 0: it is asked
+I_INDEX_POLICY = 19  # 1: ask set_index
 I_FEEDBACK = 20
 I_INSTANCES = 21
 I_STRIDE = 22  # words from a set to the next
@@ -270,7 +270,6 @@ DI_CHUNK = 7
 DI_PAGE_SETS = 8  # of a translation buffer
 DI_PAGE_WAYS = 9
 DI_WALK = 10  # first walker's server, -1 unlimited
-DI_HASHED = 11  # 1: `map_address` is the engine's own rule, which is compiled in
 DI_COLUMNS = 12
 
 
@@ -289,10 +288,8 @@ L_WAVE_STATE = 11
 L_LOCAL_PERIOD = 12  # see `Policies.local_period`
 L_BESIDE = 13  # 1: its program starts something beside its waves
 L_CLUSTER = 14  # workgroups of a cluster
-L_RULE = 15  # RULE_*: `pick_wave` is one of the engine's own rules, which are compiled in; 0: it is asked
+L_OLDEST = 15  # 1: `pick_wave` is the engine's own rule, which is compiled in
 LAUNCH_COLUMNS = 16
-RULE_OLDEST, RULE_OLDEST_WORKGROUP = 1, 2
-INDEX_HASHED = 1
 
 
 class State(NamedTuple):
@@ -301,12 +298,12 @@ class State(NamedTuple):
     scalars: np.ndarray
     clocks: np.ndarray
     waves: np.ndarray
-    ready_from: np.ndarray  # int64[waves and some room]: earliest cycle its next instruction may issue by itself
+    ready_from: np.ndarray  # int64[waves]: earliest cycle its next instruction may issue by itself
     gates: np.ndarray
     age: np.ndarray
     tokens: np.ndarray
     schedulers: np.ndarray
-    pipes: np.ndarray  # int64[schedulers * pipes + 1, 2]: free from, busy cycles in all; the last stands for no pipe
+    pipes: np.ndarray  # int64[schedulers * pipes, 2]: free from, busy cycles in all
     queue: np.ndarray  # int64[schedulers, entries]: cycle each entry is free
     units: np.ndarray
     ports: np.ndarray  # float64[units, 4]: free from

@@ -10,7 +10,6 @@ from typing import Any
 
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.bits import quotient, remainder
 from archex.engine.servers import wait
 from archex.engine.state import DI_PAGE_SETS, DI_PAGE_WAYS, DI_WALK, USES
 
@@ -24,8 +23,8 @@ _MISSES = tab.COUNTER_INDEX["translation_misses"]
 def translate(paths: Any, memory: Any, buffer: int, address: int, now: float) -> float:
     """Cycles until buffer number `buffer` knows the page of `address`; a page not held is walked for, the oldest of its set goes."""
     sets, ways = paths.dram_int[DI_PAGE_SETS], paths.dram_int[DI_PAGE_WAYS]
-    page = quotient(address, int(paths.translation[tab.TRANSLATION_PAGE]))
-    first = (buffer * sets + remainder(page, sets)) * ways
+    page = address // int(paths.translation[tab.TRANSLATION_PAGE])
+    first = (buffer * sets + page % sets) * ways
     memory.scalars[USES] += 1
     oldest = first
     for k in range(first, first + ways):

@@ -54,7 +54,6 @@ DRY = 1
 OVER = 2
 AHEAD_RECORDS = 16  # records and rows of addresses the host is asked for at a block's entry
 AHEAD_ROWS = 3
-FEW_SOURCES = 3  # operands looked at whether there are so many or not: hosts foresee badly how many there are
 _DIVERGENT = tab.COUNTER_INDEX["divergent_blocks"]
 
 
@@ -143,40 +142,37 @@ def enter_block(core: Any, state: Any, trace: Any, w: int) -> int:
 
 
 @jit
-def operand_token(tokens: Any, number: int, guard: int, queued_extra: int) -> int:
-    """What an instruction waits for at an operand; number -1: at nothing, as the last token says."""
-    token = tokens[number if number >= 0 else tokens.shape[0] - 1]
-    code = token & TOKEN_MASK
-    extra = max(guard if code == TOKEN_PREDICATE else 0, queued_extra)
-    return token + ((extra if code >= TOKEN_FIXED else 0) << TOKEN_SHIFT)
-
-
-@jit
-def overtaken_token(tokens: Any, number: int) -> int:
-    """What an instruction waits for where it writes: a result of no fixed latency."""
-    token = tokens[number if number >= 0 else tokens.shape[0] - 1]
-    return token if token & TOKEN_MASK < TOKEN_FIXED else 0
-
-
-@jit
 def operands_ready(core: Any, tokens: Any, pc: int) -> int:
     """The latest operand of an instruction, as a packed token. A result not yet there must not be overtaken either."""
     row = core.code[pc]
     guard, queued = row[X_GUARD], row[X_QUEUED]
     queued_extra = core.unit_int[tab.QUEUED_EXTRA] if queued != 0 else 0
     latest = 0
-    for k in range(FEW_SOURCES):
-        latest = max(latest, operand_token(tokens, row[lay.SRC0 + k], guard, queued_extra))
-    for k in range(FEW_SOURCES, row[X_SOURCES]):
-        latest = max(latest, operand_token(tokens, row[lay.SRC0 + k], guard, queued_extra))
-    return max(latest, overtaken_token(tokens, row[lay.DST0]), overtaken_token(tokens, row[lay.DST1]))
+    for k in range(row[X_SOURCES]):
+        token = tokens[row[lay.SRC0 + k]]
+        code = token & TOKEN_MASK
+        if code >= TOKEN_FIXED:
+            extra = guard if code == TOKEN_PREDICATE else 0
+            token += max(extra, queued_extra) << TOKEN_SHIFT
+        latest = max(latest, token)
+    if row[lay.DST0] >= 0:
+        token = tokens[row[lay.DST0]]
+        if token & TOKEN_MASK < TOKEN_FIXED:
+            latest = max(latest, token)
+    if row[lay.DST1] >= 0:
+        token = tokens[row[lay.DST1]]
+        if token & TOKEN_MASK < TOKEN_FIXED:
+            latest = max(latest, token)
+    return latest
 
 
 @jit
 def pipe_row(core: Any, unit: int, g: int, pipe: int, shared: int) -> int:
     """Row of `state.pipes` for a pipe, scheduler `g`'s own or the unit's."""
+    if pipe < 0:
+        return -1
     owner = unit * core.unit_int[tab.SCHEDULERS] if shared != 0 else g
-    return owner * core.launch[L_PIPES] + pipe if pipe >= 0 else -1
+    return owner * core.launch[L_PIPES] + pipe
 
 
 @jit
@@ -207,8 +203,7 @@ def prepare_wave(core: Any, state: Any, unit: int, g: int, w: int) -> None:
     ready = max(start, wave[W_HOLD], wave[W_FETCH], latest >> TOKEN_SHIFT)
     state.ready_from[w] = ready
     gate = state.gates[w]
-    first = pipe if pipe >= 0 else state.pipes.shape[0] - 1
-    gate[GATE_PIPES] = first | (other if other >= 0 else first) << GATE_SHIFT
+    gate[GATE_PIPES] = pipe + ((other + 1) << GATE_SHIFT) if pipe >= 0 else -1
     gate[GATE_SLACK] = 2 * row[X_SLACK] + row[X_MEMORY]
     scheduler = state.schedulers[g]
     scheduler[S_WAITING] |= 1 << (w - g * core.unit_int[tab.SLOTS])

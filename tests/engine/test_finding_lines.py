@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 import pytest
 from archex.base.jit import jit
 from archex.engine import state
-from archex.engine.bits import EIGHT, at_most, least, mix, quotient, remainder
-from archex.engine.cache import LEAST_WAYS, find, home_of, set_at, spot_of, used_longest_ago
+from archex.engine.bits import mix
+from archex.engine.cache import find, home_of, set_at, spot_of
 
 
 @jit
@@ -27,44 +26,6 @@ def test_find_is_the_last_way_that_holds_the_line(ways: int) -> None:
         first, line = stride, int(generator.integers(-1, 40))
         holding = np.flatnonzero(~cells[first : first + ways] == line)
         assert found(cells, first, ways, line) == (first + holding[-1] if len(holding) else -1)
-
-
-@jit
-def longest_ago(cells: Any, first: int, ways: int) -> int:
-    return used_longest_ago(cells, first, ways)
-
-
-@pytest.mark.parametrize("ways", [LEAST_WAYS, 4, 7, 8, 9, 15, 16, 20, 24])
-def test_the_way_used_longest_ago_is_the_first_of_the_least(ways: int) -> None:
-    generator = np.random.default_rng(ways)
-    stride = -(-3 * ways // state.HOST_LINE) * state.HOST_LINE
-    for _ in range(200):
-        cells = generator.integers(-30, 30, 2 * stride)  # what lies around the counts may be less than they are, or the same
-        used = cells[stride + ways : stride + 2 * ways]
-        assert longest_ago(cells, stride + ways, ways) == int(np.flatnonzero(used == used.min())[0])
-
-
-@jit
-def compared(words: Any, first: int, value: int, mask: int) -> tuple[int, int]:
-    return at_most(words, first, value), least(words, first, mask, value)
-
-
-@jit
-def divided(value: int, divisor: int) -> tuple[int, int]:
-    return quotient(value, divisor), remainder(value, divisor)
-
-
-def test_words_are_compared_and_divided_as_one_by_one() -> None:
-    generator = np.random.default_rng(1)
-    for _ in range(300):
-        words, first, value = generator.integers(-9, 9, 3 * EIGHT), int(generator.integers(2 * EIGHT)), int(generator.integers(-12, 12))
-        mask = int(generator.choice([0, 255, generator.integers(256)]))
-        eight = words[first : first + EIGHT].tolist()
-        chosen = [word for k, word in enumerate(eight) if (mask >> k) & 1]
-        assert compared(words, first, value, mask) == (sum(1 << k for k in range(EIGHT) if eight[k] <= value), min([value, *chosen]))
-        for divisor in (1, 2, 48, 128, 1000):
-            assert divided(value, divisor) == divmod(value, divisor)
-            assert divided(value + (1 << 45), divisor) == divmod(value + (1 << 45), divisor)
 
 
 def index_of(line: int, sets: int, params: Any) -> int:
@@ -120,5 +81,5 @@ def mix_of(value: int) -> int:
 
 def plain(function: Any) -> Any:
     """The function with what it calls as plain Python, whether or not the engine is compiled."""
-    names = function.__globals__ | {"mix": mix_of, "whole": lambda array: array, "quotient": operator.floordiv, "remainder": operator.mod}
+    names = function.__globals__ | {"mix": mix_of, "whole": lambda array: array}
     return type(function)(function.__code__, names)

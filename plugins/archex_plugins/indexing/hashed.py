@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from archex.engine.standard import index_hashed
+from typing import Any
+
+from archex.engine.bits import mix
 from archex.parts.set_index import SetIndex
 
 
@@ -10,4 +12,7 @@ class Hashed(SetIndex):
     """Rotates each round of sets by a hash of the upper bits: neighbours still spread evenly."""
 
     name = "hashed"
-    set_index = staticmethod(index_hashed)
+
+    @staticmethod
+    def set_index(line: int, sets: int, params: Any) -> int:
+        return (line + mix(line // sets)) % sets
