@@ -268,6 +268,8 @@ def uneven_end(stretch: Steady, units: np.ndarray, left: np.ndarray, each: float
     for unit in np.unique(units):
         order = np.argsort(-begun[units == unit], kind="stable")
         done, speed = begun[units == unit][order] * size, pace[units == unit][order]
+        if not speed.any():  # blocks so long that none of these waves began one: all alike
+            speed = np.ones_like(speed)
         rest = np.maximum(each - done, 0.0)
         if rest.sum() > 0.0 and moved[unit] > 0.0:
             longest = max(longest, _all_through(rest * (left[unit] / rest.sum()), speed * (moved[unit] / max(speed.sum(), 1e-9)), most))
