@@ -21,6 +21,13 @@ from archex.lowering.node import Node
 PLENTY = 1 << 20
 #: Blocks of more operations are not tried in many ways.
 MANY = 400
+#: Inside a block an allocator that moves instructions and makes cheap values anew manages with this share fewer registers than a fixed
+#: order has values alive. Values that cross a block's borders leave it no choice.
+SLACK = 0.2
+#: An order this much longer than the one with registers without end is good enough.
+ENOUGH = 1.25
+#: A block that takes this many times the registers there are, when it is to do with them, will not fit.
+HOPELESS = 1.3
 #: Everything stays on its side of these.
 WALLS = frozenset({"call", "exit"})
 
@@ -33,6 +40,7 @@ class _Task:
     delay: list[float] = attrs.field(factory=list)
     waits: int = 0
     height: float = 0.0
+    aim: float = 0.0
     ready: float = 0.0
     issued: bool = False
 
@@ -53,39 +61,59 @@ def _schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: 
     """Order `nodes`; `taken` registers hold values that only pass through; `outlive`: values needed after the block.
 
     Eager first. Where registers don't suffice for that, the order that takes a wave the shortest of several that keep registers back from
-    loads; where none fits, again with ever less room for values made early, starting from an order that keeps few values.
+    loads; where none fits, again with ever less room for values made early, then from an order that keeps few values. Where nothing does,
+    the shortest that an allocator makes fit that makes cheap values anew.
     """
     best = _attempt(nodes, latency, taken, PLENTY, outlive)
     if best[1] <= budget:
         return best
-    best = _shortest(nodes, latency, taken, budget, outlive)
-    if best[1] <= budget:
-        return best
+    enough = ENOUGH * length(best[0], latency)
+    fitting = []
+    for room in (0, 1, 2, 4, 6):
+        found = _shortest(nodes, latency, taken, budget - room, budget, outlive)
+        best = min(best, found, key=lambda attempt: attempt[1])
+        if found[1] <= budget:
+            fitting.append(found)
+            if length(found[0], latency) <= enough:
+                break
+        elif found[1] > HOPELESS * budget:
+            break
+    if fitting:
+        return min(fitting, key=lambda attempt: length(attempt[0], latency))
     lean = _lean_order(nodes, latency, outlive)
     for room in (budget, budget - 3, budget - 6, budget - 10, budget - 16, budget - 24, 0):
         for order, sparing in ((lean, False), (nodes, True), (lean, True)):
             found = _attempt(order, latency, taken, room, outlive, sparing) if room >= 0 else best
             if found[1] <= budget:
-                return found
-            if found[1] < best[1]:
-                best = found
+                fitting.append(found)
+            best = min(best, found, key=lambda attempt: attempt[1])
+    if fitting:
+        return min(fitting, key=lambda attempt: length(attempt[0], latency))
     for order in (lean, nodes):
         most = max([taken, *profile(order, taken, outlive)])
         if most < best[1]:
             best = list(order), most
-    return best
+    most = int(budget * (1.0 + SLACK))
+    if best[1] > most:
+        return best
+    fitting = [_shortest(nodes, latency, taken, most - room, most, outlive) for room in (0, 2, 4)]
+    return min((found for found in fitting if found[1] <= most), key=lambda found: length(found[0], latency), default=best)
 
 
-def _shortest(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
-    """The shortest order of those that fit; the first one tried if none does."""
+def _shortest(
+    nodes: list[Node], latency: dict[str, float], taken: int, room: int, most: int, outlive: set[Value]
+) -> tuple[list[Node], int]:
+    """The shortest of the orders that try to do with `room` and take at most `most`; the one that takes fewest if none does."""
     found = [
-        _attempt(nodes, latency, taken, budget, outlive, kept=kept, wide=wide, queued=queued)
+        _attempt(nodes, latency, taken, room, outlive, kept=kept, wide=wide, queued=queued, deep=deep)
         for kept in ((0, 4, 8, 12) if len(nodes) <= MANY else (0,))
         for wide in (False, True)
-        for queued in (False, True)
+        for queued, deep in ((False, False), (True, False), (False, True))
     ]
-    fitting = [attempt for attempt in found if attempt[1] <= budget]
-    return min(fitting, key=lambda attempt: length(attempt[0], latency)) if fitting else found[0]
+    fitting = [attempt for attempt in found if attempt[1] <= most]
+    if fitting:
+        return min(fitting, key=lambda attempt: length(attempt[0], latency))
+    return min(found, key=lambda attempt: attempt[1])
 
 
 def length(order: list[Node], latency: dict[str, float]) -> float:
@@ -116,14 +144,14 @@ def _segments(nodes: list[Node]) -> list[list[Node]]:
 
 def _attempt(
     nodes: list[Node], latency: dict[str, float], taken: int, room: int, outlive: set[Value], sparing: bool = False,
-    kept: int = 0, wide: bool = False, queued: bool = False,
+    kept: int = 0, wide: bool = False, queued: bool = False, deep: bool = False,
 ) -> tuple[list[Node], int]:  # fmt: skip
     order: list[Node] = []
     remaining = _use_counts(nodes, outlive)
     live = _entering(nodes)
     most = taken + sum(value.words for value in live)
     for segment in _segments(nodes):
-        done, peak = _segment(segment, latency, taken, room, remaining, live, sparing, kept, wide, queued)
+        done, peak = _segment(segment, latency, taken, room, remaining, live, sparing, kept, wide, queued, deep)
         order += done
         most = max(most, peak)
     return order, most
@@ -197,13 +225,16 @@ def _use_counts(nodes: list[Node], outlive: set[Value]) -> dict[Value, int]:
 
 def _segment(
     nodes: list[Node], latency: dict[str, float], taken: int, budget: int, remaining: dict[Value, int], live: set[Value], sparing: bool,
-    kept: int, wide: bool, queued: bool,
+    kept: int, wide: bool, queued: bool, deep: bool,
 ) -> tuple[list[Node], int]:  # fmt: skip
     """`kept`: registers that loads leave free for the arithmetic that uses them up. `wide`: when full, what is ready goes first.
 
-    `queued`: loads go in the order in which their results are wanted, even where that means to wait for an address.
+    `queued`: loads go in the order in which their results are wanted, even where that means to wait for an address. `deep`: what makes a
+    load's address goes by that load's turn, so that one address is finished before the next is begun.
     """
     tasks = _tasks(nodes, latency)
+    if deep:
+        _take_aim(tasks)
     waiting = [task for task in tasks if task.waits == 0]
     order: list[Node] = []
     cycle = 0.0
@@ -241,6 +272,12 @@ def _segment(
     return order, most
 
 
+def _take_aim(tasks: list[_Task]) -> None:
+    """How soon the load is wanted that each operation is, or leads to without another load between."""
+    for task in reversed(tasks):
+        task.aim = task.height if _is_load(task) else max((tasks[place].aim for place in task.after), default=0.0)
+
+
 def _is_load(task: _Task) -> bool:
     return task.node.name.startswith(LOADS)
 
@@ -249,7 +286,7 @@ def _longest(waiting: list[_Task], cycle: float) -> Any:
     """What could go now and has the longest way to the end; if nothing could, what can soonest. None of nothing."""
     at_time = [task for task in waiting if task.ready <= cycle]
     if at_time:
-        return max(at_time, key=lambda task: (task.height, -task.place))
+        return max(at_time, key=lambda task: (task.aim, task.height, -task.place))
     return min(waiting, key=lambda task: (task.ready, -task.height, task.place), default=None)
 
 

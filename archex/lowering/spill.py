@@ -13,12 +13,8 @@ import attrs
 from archex.lowering.facts import Facts, words
 from archex.lowering.form import Value
 from archex.lowering.node import Node
-from archex.lowering.schedule import profile
+from archex.lowering.schedule import SLACK, profile
 
-#: Inside a block an allocator that moves instructions and makes cheap values anew manages with this share fewer registers than a
-#: fixed order
-#: has values alive. Values that cross a block's borders leave it no choice.
-SLACK = 0.2
 #: So few too many are avoided by making values anew.
 NEAR = 3
 #: Registers that a block needs at least beside what crosses its borders.

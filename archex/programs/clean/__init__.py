@@ -2,8 +2,8 @@
 
 In: a function as its source says. Out: a new function that computes the same on every bit with fewer operations: copies and address-space
 changes gone, constants folded, equal expressions shared along a path, constant offsets inside memory operations, multiply and add
-joined, short branches turned into guards, jumps to the end into guarded exits, dead code dropped, blocks merged, copies
-of loop variables coalesced.
+joined, short branches turned into guards, loads moved up past longer ones, jumps to the end into guarded exits, dead code dropped,
+blocks merged, copies of loop variables coalesced.
 
 For the lowering: a shift and an addition come as `mad_lo` by a power of two with mods ("lea",); wide products and additions as `mad_wide`.
 Three-way additions, signs of floating-point operands, three-way logic and chains of comparisons stay separate here: whether one
@@ -20,6 +20,7 @@ from archex.programs.clean.dead import remove_dead
 from archex.programs.clean.flow import lay_out, tidy
 from archex.programs.clean.form import enter
 from archex.programs.clean.leave import leave
+from archex.programs.clean.lift import lift_loads
 from archex.programs.clean.number import number
 from archex.programs.clean.predicate import guard_exits, predicate_branches
 from archex.programs.ir import Function
@@ -41,6 +42,7 @@ def clean(function: Function) -> Function:
         _settle(function)
         if not changed:
             break
+    lift_loads(function)
     leave(function)
     lay_out(function)
     graph.finish(function)
