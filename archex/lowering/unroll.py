@@ -74,7 +74,7 @@ def _repeat_loops(function: Function, spec: InstructionSetSpec, abilities: Abili
             _ladder(function, loop, rule.copies)
     graph.remove_unreachable(function)
     graph.finish(function)
-    return clean(function)
+    return clean(function, repeated=True)
 
 
 def weigh(nodes: list[Node], spec: InstructionSetSpec) -> tuple[int, int]:

@@ -82,3 +82,37 @@ def test_loads_do_not_cross_a_barrier() -> None:
     load = Node("load_global", [Value()], [Value()])
     order, _ = schedule([stored, barrier, load], LATENCY, 0, 64, set(load.writes))
     assert order.index(barrier) < order.index(load)
+
+
+def gathers(count: int) -> tuple[list[Node], Value]:
+    """Loads from addresses that other loads give, summed up in order."""
+    nodes: list[Node] = []
+    total = Value()
+    for _ in range(count):
+        index, wide, address, loaded, after = Value(), Value(words=2), Value(words=2), Value(), Value()
+        nodes.append(Node("load_global", [], [index]))
+        nodes.append(Node("int_mad_wide", [index], [wide]))
+        nodes.append(Node("lea", [wide], [address]))
+        nodes.append(Node("load_global", [address], [loaded]))
+        nodes.append(Node("fma_f32", [loaded, total], [after]))
+        total = after
+    return nodes, total
+
+
+@pytest.mark.parametrize(("budget", "rounds"), [(40, 3), (20, 5), (12, 10)])
+def test_gathers_stay_under_way_together_within_the_budget(budget: int, rounds: int) -> None:
+    nodes, total = gathers(16)
+    latency = {"load_global": 300.0}
+    order, peak = schedule(nodes, latency, 0, budget, {total})
+    assert peak <= budget
+    assert length(order, latency) < 300 * rounds
+
+
+def test_a_block_that_an_allocator_makes_fit_is_not_drawn_out() -> None:
+    nodes, total = gathers(16)
+    held = [Value(incoming=at) for at in range(12)]
+    nodes.append(Node("store_global", held, []))
+    latency = {"load_global": 300.0}
+    order, peak = schedule(nodes, latency, 0, 14, {total, *held})
+    assert peak <= 1.2 * 14 + 1
+    assert length(order, latency) < 300 * 32

@@ -29,15 +29,15 @@ from archex.programs.ir import Function
 _ROUNDS = 8
 
 
-def clean(function: Function) -> Function:
-    """A new function that computes the same with fewer operations."""
+def clean(function: Function, repeated: bool = False) -> Function:
+    """A new function that computes the same with fewer operations. `repeated`: it was clean before loops in it were repeated."""
     function = enter(function)
     tidy(function)
     _settle(function)
     for _ in range(_ROUNDS):
         changed = combine(function) | fold_offsets(function)
         guard_exits(function)
-        changed |= predicate_branches(function) | join_branches(function)
+        changed |= predicate_branches(function, not repeated) | join_branches(function)
         tidy(function)
         _settle(function)
         if not changed:

@@ -29,16 +29,19 @@ _MET = "met"
 _ADDRESSES = frozenset({"add", "shl", "mul_wide", "mad_wide", "mad_lo"})
 
 
-def predicate_branches(function: Function) -> bool:
-    """One pass over the blocks, last to first, so that inner branches go before outer ones; whether anything changed."""
+def predicate_branches(function: Function, gains: bool = True) -> bool:
+    """One pass over the blocks, last to first, so that inner branches go before outer ones; whether anything changed.
+
+    gains: where much is gained, more is held back (what is left of a repeated loop stays behind its branch).
+    """
     changed = False
     inside = {index for loop in graph.loops(function) for index in loop.blocks}
     for index in range(len(function.blocks) - 1, -1, -1):
-        changed |= _convert(function, index, inside)
+        changed |= _convert(function, index, inside, LIMIT_GAIN if gains else LIMIT)
     return changed
 
 
-def _convert(function: Function, index: int, inside: set[int]) -> bool:
+def _convert(function: Function, index: int, inside: set[int], most: int) -> bool:
     block = function.blocks[index]
     branch = block.operations[-1] if block.operations else None
     if branch is None or branch.op != "branch" or branch.guard is None or block.next < 0:
@@ -48,14 +51,14 @@ def _convert(function: Function, index: int, inside: set[int]) -> bool:
     blocks = function.blocks
     for side, meet, negated in ((after, taken, not branch.guard_negated), (taken, after, branch.guard_negated)):
         if side != meet and before[side] == [index] and blocks[side].next == meet:
-            if not _is_short([blocks[side]], _limit(blocks[meet], meet in inside)):
+            if not _is_short([blocks[side]], min(most, _limit(blocks[meet], meet in inside))):
                 continue
             _take_in(function, index, side, meet, branch.guard, negated)
             return True
     meet = blocks[after].next
     if after == taken or before[after] != [index] or before[taken] != [index] or blocks[taken].next != meet or meet in (-1, index):
         return False
-    if not _is_short([blocks[after], blocks[taken]], _limit(blocks[meet], meet in inside)):
+    if not _is_short([blocks[after], blocks[taken]], min(most, _limit(blocks[meet], meet in inside))):
         return False
     _take_both(function, index, (after, taken), meet, branch)
     return True
