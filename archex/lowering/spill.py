@@ -12,8 +12,9 @@ import attrs
 
 from archex.lowering.facts import Facts, words
 from archex.lowering.form import Value
+from archex.lowering.listing import profile
 from archex.lowering.node import Node
-from archex.lowering.schedule import SLACK, profile
+from archex.lowering.schedule import SLACK
 
 #: So few too many are avoided by making values anew.
 NEAR = 3
