@@ -141,6 +141,6 @@ def test_the_tree_shows_unit_source_and_override() -> None:
     assert leaves["simd.pipes.logic.shared_by"].status == "measured"
     assert leaves["l2.latency"].value == "141.4 ns"
     assert leaves["vector_cache.latency"].value == "33 cycles"
-    assert leaves["vector_cache.size"].total == "132 x 216 KiB = 28512 KiB"
+    assert leaves["vector_cache.size"].total == "132 x 248 KiB = 32736 KiB"
     assert leaves["memory_path"].value == "vector_cache > l2 > memory"
     assert assumed(described("tiny")) > assumed(described("h200")) > 0
