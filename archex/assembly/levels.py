@@ -106,6 +106,8 @@ def _fabric(row: np.ndarray, fabric: Any, clock: float) -> None:
     row[t.LEVEL_PORT_WRITE_LINE] = fabric.port_write_line
     row[t.LEVEL_PENDING_WRITES] = fabric.pending_writes
     row[t.LEVEL_PARTIAL] = fabric.partial_sector
+    row[t.LEVEL_MERGED_WITHIN] = fabric.merged_within
+    row[t.LEVEL_MERGED_MOST] = fabric.merged_most
 
 
 def _links(row: np.ndarray, ways: Routes) -> None:

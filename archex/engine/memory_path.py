@@ -173,7 +173,7 @@ def read_line(
     mask_a, mask_b, mask_c, mask_d = 0, 0, 0, 0
     level = 1
     arrived = 0
-    extra = 0.0
+    extra, up = 0.0, 0.0
     moment = int(now)
     place, wanted, sought = -1, mask, line
     if paths.levels_int[1, I_MERGED] >= 0 and atomic_cost <= 0.0:
@@ -201,7 +201,8 @@ def read_line(
             delay += write_ports(paths, memory.servers, unit, level, instance, bytes_up, now + delay)
             bytes_up *= memory.servers[CLOCK, RESULT]
         if bytes_up > 0.0:
-            delay += read_ports(paths, memory.servers, unit, level, instance, bytes_up, now + delay)
+            held_up = read_ports(paths, memory.servers, unit, level, instance, bytes_up, now + delay)
+            delay, up = delay + held_up, up + held_up
         if spot < 0 or level > 1:
             spot = spot_of(paths.levels_int, paths.index_params, functions.set_index, memory.scalars, level, line)
         home = home_of(spot)
@@ -299,7 +300,7 @@ def read_line(
     completion = max(completion, float(arrived))
     time = int(completion)
     if place >= 0:
-        note_read(memory, place, sought, wanted, time)
+        note_read(memory, place, sought, wanted, int(completion - up))
     if entry_a >= 0:
         expect(memory.cells, entry_a, mask_a, time)
     if entry_b >= 0:

@@ -32,9 +32,13 @@ class InterconnectSpec:
     group_read: Rate | None = number("rate", "data to one group of compute units", default=None)
     group_merged: Rate | None = number(
         "rate",
-        "data to one group when reads of a line that another of the group has under way wait for it; none: they go on their own",
+        "data to one group when reads of a line that another of the group has asked for join it; none: they go on their own",
         default=None,
     )
+    merged_within: float = number(
+        "cycles", "a read of a line that the level has can be joined for so long, one that misses until as long before its data leave", default=0
+    )
+    merged_most: int = number("count", "reads of a group that are answered at once", low=1, default=1)
     group_write: Rate | None = number("rate", "data from one group of compute units", default=None)
     total_read: Rate | None = number("rate", "data to all compute units of one instance of that level", default=None)
     total_write: Rate | None = number("rate", "data from all compute units of one instance of that level", default=None)
