@@ -36,7 +36,7 @@ class InterconnectSpec:
         default=None,
     )
     merged_within: float = number(
-        "cycles", "a read of a line that the level has can be joined for so long, one that misses until as long before its data leave", default=0
+        "cycles", "a read that finds its line can be joined for so long, one that misses as long after its data have come", default=0
     )
     merged_most: int = number("count", "reads of a group that are answered at once", low=1, default=1)
     group_write: Rate | None = number("rate", "data from one group of compute units", default=None)
