@@ -252,7 +252,8 @@ def global_access(
         held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines, float(passes), 1.0)
         partial_sectors(memory, kind, base, stride, mask, width, bytes_of, lines, line, sector)
         done, stalled = store_lines(paths, functions, links, memory, unit, lines, start, 1 if private else 0)
-        if paths.levels.shape[0] > 1:  # a launch is over when the last of its stores has been acknowledged
+        stays = private and paths.levels[0, tab.LEVEL_PRIVATE_BACK] > 0.0
+        if paths.levels.shape[0] > 1 and not stays:  # a launch is over when the last of its stores has been acknowledged
             acknowledged = done + (1.0 - WAY_DOWN) * paths.levels[1, tab.LEVEL_LATENCY]
             state.scalars[LAST_END] = max(state.scalars[LAST_END], int(acknowledged))
     left = start + held + stalled
