@@ -26,7 +26,7 @@ GOES_ON = -1  # no reason to wait
 def aside(
     core: Any, paths: Any, functions: Any, links: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, read: int
 ) -> tuple[int, int]:
-    """Carry out an instruction issued at `now`; `read`: cycle a copy by lane has its data."""
+    """Carry out an instruction issued at `now`; of a copy by lane, whose data is there at `read`: (completion, cycle it is taken)."""
     row = core.code[pc]
     kind, later = row[lay.KIND], now + row[lay.LATENCY]
     if kind == lay.MATRIX:
@@ -35,7 +35,7 @@ def aside(
             close_group(state, w, lay.GROUP_MATRIX)
         return done, GOES_ON
     if kind == lay.ASYNC_COPY:
-        return arrive_by_lane(core, functions, state, memory, trace, unit, w, pc, now, read), GOES_ON
+        return arrive_by_lane(core, paths, functions, state, memory, trace, unit, w, pc, now, read)
     if kind == lay.GROUP_COMMIT or kind == lay.GROUP_WAIT:
         of = row[lay.OFFSET]
         if of == lay.GROUP_BULK and row[lay.FLAGS] & lay.READ_ONLY:

@@ -11,11 +11,11 @@ from typing import Any
 from archex.base import layout as lay
 from archex.base.jit import jit_bare as jit
 from archex.engine import tables as tab
-from archex.engine.addresses import expand_scattered, local_passes
+from archex.engine.addresses import expand_regular, expand_scattered, local_passes
 from archex.engine.beside import GROUP_READS, add_to_group
 from archex.engine.bits import count
 from archex.engine.global_memory import LOCAL_WINDOW
-from archex.engine.ports import BULK_PORT, owe, take_way
+from archex.engine.ports import BULK_PORT, LANE_COPY_PORT, owe, queue_copy, take_way
 from archex.engine.rings import place_at
 from archex.engine.servers import CLOCK, wait
 from archex.engine.signals import owner, signal_event
@@ -24,18 +24,69 @@ from archex.engine.vector_cache import WAY_DOWN
 
 
 @jit
-def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, read: int) -> int:
-    """The second half of a copy by lane issued at `now` whose data are there at `read`: they are written to local memory; its completion.
+def expand(memory: Any, trace: Any, context: int, record: Any, width: int) -> None:
+    """Addresses lane by lane of a record, -1 where inactive."""
+    kind, base = record[lay.RECORD_KIND], record[lay.RECORD_BASE]
+    if kind == lay.SCATTERED:
+        expand_scattered(memory, trace.pool, context, base, record[lay.RECORD_MASK], width, 0)
+    else:
+        expand_regular(memory, kind, base, record[lay.RECORD_STRIDE], record[lay.RECORD_MASK], width)
 
-    The writes take local memory's port in the gaps of the waves' accesses or in turn with them; hardware does not count them there, and
-    products, which have a way of their own, are not slowed by them.
+
+@jit
+def pieces_of(paths: Any, memory: Any, trace: Any, context: int, source: Any, target: Any, width: int) -> int:
+    """In how many pieces a copy by lane is moved: each is of one line of the source and lies in one of local memory.
+
+    The order of sectors and of halves within them is free. Of sectors whose halves go to two sectors, as in rows shifted by half of one,
+    first halves make a piece and second halves another.
+    """
+    line, sector = paths.levels_int[0, I_LINE], paths.levels_int[0, I_SECTOR]
+    expand(memory, trace, context, source, width)
+    for lane in range(width):
+        memory.places[lane] = memory.addresses[lane]
+    expand(memory, trace, context, target, width)
+    pairs, pieces = 0, 0
+    for lane in range(width):
+        if memory.places[lane] < 0 or memory.addresses[lane] < 0:
+            continue
+        first, to, known = memory.places[lane] // sector, memory.addresses[lane] % LOCAL_WINDOW // sector, False
+        for k in range(pairs - 1, -1, -1):
+            known = known or (memory.firsts[k] == first and memory.spots[k] == to)
+        if not known:
+            memory.firsts[pairs], memory.spots[pairs] = first, to
+            memory.weights[pairs] = 2 * (memory.places[lane] % sector) // sector
+            pairs += 1
+    for pair in range(pairs):
+        part = 0
+        for k in range(pairs):
+            if memory.firsts[k] == memory.firsts[pair] and memory.spots[k] != memory.spots[pair]:
+                part = 1 + memory.weights[pair]
+        key = ((memory.firsts[pair] * sector // line) << 20) + (memory.spots[pair] * sector // line) * 4 + part
+        known = False
+        for k in range(pieces - 1, -1, -1):
+            known = known or memory.words[k] == key
+        if not known:
+            memory.words[pieces] = key
+            pieces += 1
+    return pieces
+
+
+@jit
+def arrive_by_lane(
+    core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, read: int
+) -> tuple[int, int]:
+    """A copy by lane whose data is there at `read` is written to local memory: (its completion, cycle it leaves the memory queue).
+
+    Copies pass one way piece by piece, and a few wait before it. The writes take local memory's port in the gaps of the waves' accesses
+    or in turn with them; hardware does not count them there, and products, which have a way of their own, are not slowed by them.
     """
     row = core.code[pc]
     context = state.waves[w, W_CONTEXT]
-    record = trace.records[place_at(trace.records, context, trace.cursor[context, lay.RECORD_HEAD] + row[lay.RECORD] + 1)]
+    head = trace.cursor[context, lay.RECORD_HEAD] + row[lay.RECORD]
+    record = trace.records[place_at(trace.records, context, head + 1)]
     kind, base, stride, mask = record[lay.RECORD_KIND], record[lay.RECORD_BASE], record[lay.RECORD_STRIDE], record[lay.RECORD_MASK]
     if kind == lay.NO_ACCESS:
-        return read
+        return read, now
     width = core.launch[L_WIDTH]
     if kind == lay.SCATTERED:
         expand_scattered(memory, trace.pool, context, base, mask, width, 0)
@@ -43,13 +94,19 @@ def arrive_by_lane(core: Any, functions: Any, state: Any, memory: Any, trace: An
         base -= LOCAL_WINDOW
     period, bytes_of = core.launch[L_LOCAL_PERIOD], max(row[lay.BYTES], 1)
     passes = local_passes(functions, memory, core.local_params, period, kind, base, stride, mask, width, bytes_of, 1)
-    taken, rate = float(passes), core.aside[tab.ASIDE_WRITE_BYTES]
+    written, rate = float(passes), core.aside[tab.ASIDE_WRITE_BYTES]
     if rate > 0.0:
-        taken *= core.local_memory[tab.LOCAL_BANKS] * core.local_memory[tab.LOCAL_BANK_BYTES] / rate
-    owe(state, core.owners[tab.OWNER_LOCAL, unit], core.unit_int[tab.LOCAL_PORT], float(now), taken)
-    done = read + int(core.aside[tab.ASIDE_SMALL_EXTRA]) + passes - 1
+        written *= core.local_memory[tab.LOCAL_BANKS] * core.local_memory[tab.LOCAL_BANK_BYTES] / rate
+    owe(state, core.owners[tab.OWNER_LOCAL, unit], core.unit_int[tab.LOCAL_PORT], float(now), written)
+    pieces = pieces_of(paths, memory, trace, context, trace.records[place_at(trace.records, context, head)], record, width)
+    whole = pieces * paths.levels_int[0, I_LINE] <= count(mask) * bytes_of
+    passed = core.aside[tab.ASIDE_PAST_INTERVAL] if whole else core.aside[tab.ASIDE_PIECE] * pieces
+    passed += max(state.ports[unit, LANE_COPY_PORT], float(now))
+    state.ports[unit, LANE_COPY_PORT] = passed
+    taken = queue_copy(state, unit, now, passed, int(core.aside[tab.ASIDE_COPIES]))
+    done = read + int(core.aside[tab.ASIDE_SMALL_EXTRA]) + max(passes, pieces) - 1
     add_to_group(state, w, lay.GROUP_COPIES, done)
-    return done
+    return done, taken
 
 
 @jit

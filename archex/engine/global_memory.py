@@ -235,11 +235,11 @@ def global_access(
                 fills += paths.levels[0, tab.LEVEL_FILL_SECTOR] * count(memory.sectors[k])
         held = max(tags, float(passes))
         if past:
-            held = max(tags, core.aside[tab.ASIDE_PAST_INTERVAL])
+            held = 0.0  # known with where it goes to
         elif copied:
             held = max(held, core.aside[tab.ASIDE_SMALL_INTERVAL])
         state.ports[unit, port] = start + held + fills + stalled
-        return int(done), int(start + stalled)
+        return int(done), now if past else int(start + stalled)
     if atomic:
         lines_held = 0
         for k in range(lines):

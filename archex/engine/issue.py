@@ -20,6 +20,7 @@ from archex.engine.local_memory import cross_lane
 from archex.engine.log import begin_entry, charge_entry, end_entry
 from archex.engine.operands import read_registers
 from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
+from archex.engine.ports import LANE_COPY_PORT
 from archex.engine.stalls import busy_cycles, charge_issue, note_use
 from archex.engine.standard import pick_oldest
 from archex.engine.state import (
@@ -154,19 +155,26 @@ def note_event(core: Any, functions: Any, state: Any, g: int, slot: int, line: i
 @jit
 def memory_instruction(
     core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int
-) -> int:
-    """Carry out a memory instruction; the cycle of its result. It occupies an entry of the scheduler's queue until the port takes it."""
+) -> tuple[int, int]:
+    """Carry out a memory instruction; (cycle of its end, of what its wave waits for: the result, a copy's registers).
+
+    It occupies an entry of the scheduler's queue until the port takes it.
+    """
     pc = state.waves[w, W_PC]
     kind = core.code[pc, lay.KIND]
+    position = state.schedulers[g, S_QUEUE]
+    first = now
+    if state.ports[unit, LANE_COPY_PORT] > now:  # copies before it that wait for their way leave the queue first
+        first = max(now, state.queue[g, position - 1 if position > 0 else state.queue.shape[1] - 1])
     if kind == lay.CROSS_LANE:
-        done, taken = cross_lane(core, state, unit, pc, now)
+        done, taken = cross_lane(core, state, unit, pc, first)
     else:
         record, base, stride, mask = record_of(core, state, trace, w, pc)
         local = kind == lay.LOCAL_LOAD or kind == lay.LOCAL_STORE or kind == lay.LOCAL_ATOMIC
         generic = not local and leads_to_local(trace, state.waves[w, W_CONTEXT], record, base, mask)
         if local or generic:
             above = LOCAL_WINDOW if generic else 0
-            done, taken = calls.local_access(core, functions, state, memory, trace, unit, w, pc, now, record, base, stride, mask, above)
+            done, taken = calls.local_access(core, functions, state, memory, trace, unit, w, pc, first, record, base, stride, mask, above)
         else:
             feedback = core.launch[L_WAVE_FEEDBACK] & (MISSED | FILLED)
             missed = memory.counters[_LOOKUPS] - memory.counters[_HITS]
@@ -174,7 +182,7 @@ def memory_instruction(
                 core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now, record, base, stride, mask
             )
             if kind == lay.ASYNC_COPY:
-                done, _ = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now, done)
+                done, taken = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, taken, done)
             if feedback != 0 and memory.counters[_LOOKUPS] - memory.counters[_HITS] > missed:
                 slot = w - g * core.unit_int[tab.SLOTS]
                 for k in range(state.scalars[LINES]):
@@ -182,10 +190,11 @@ def memory_instruction(
                         note_event(core, functions, state, g, slot, memory.lines[k], now, MISSED)
                     if memory.sectors[k] != 0 and feedback & FILLED:
                         note_event(core, functions, state, g, slot, memory.lines[k], int(memory.times[k]), FILLED)
-    position = state.schedulers[g, S_QUEUE]
     state.queue[g, position] = taken
     state.schedulers[g, S_QUEUE] = position + 1 if position + 1 < state.queue.shape[1] else 0
-    return done
+    if kind == lay.ASYNC_COPY:  # its address registers, once it has left the queue
+        return done, taken + int(core.aside[tab.ASIDE_RELEASE])
+    return done, done
 
 
 @jit
@@ -232,7 +241,7 @@ def issue(
     ready = done
     if kind != lay.ARITHMETIC:
         if row[X_MEMORY] != 0:
-            ready = done = memory_instruction(core, paths, functions, calls, state, memory, trace, unit, g, w, now + late)
+            done, ready = memory_instruction(core, paths, functions, calls, state, memory, trace, unit, g, w, now + late)
         elif kind == lay.CONSTANT_LOAD:
             ready = done = done + constant_extra(core, state, memory, trace, unit, w, pc, now + late)
         elif kind == lay.FENCE:

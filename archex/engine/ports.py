@@ -18,7 +18,10 @@ CONSTANT_PORT = 5  # out of the cache of constants
 AHEAD = 6  # cycles of local memory's port that products have still to read
 AHEAD_RATIO = 7  # cycles they take for each that they leave
 LANE_COPY_PORT = 8  # copies by lane past the vector cache
-PORTS = 9
+COPIES_NEXT = 9  # entry of the ring that the next copy by lane takes
+COPIES = 10  # ring of cycles at which the copies by lane before the port have passed
+MOST_COPIES = 32
+PORTS = COPIES + MOST_COPIES
 #: What products leave of the port at least.
 LEFT = 0.05
 
@@ -43,6 +46,19 @@ def take_port(state: Any, unit: int, port: int, now: float, held: float) -> floa
     else:
         ports[port] = start + held
     return start
+
+
+@jit
+def queue_copy(state: Any, unit: int, taken: int, passed: float, room: int) -> int:
+    """A copy by lane that passes its port by `passed` leaves the memory queue at `taken`, or once one of `room` before has passed."""
+    if room <= 0:
+        return taken
+    ports = state.ports[unit]
+    place = int(ports[COPIES_NEXT]) % room
+    taken = max(taken, int(ports[COPIES + place]))
+    ports[COPIES + place] = passed
+    ports[COPIES_NEXT] = place + 1
+    return taken
 
 
 @jit

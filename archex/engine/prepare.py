@@ -155,7 +155,7 @@ _MEMORY_KINDS = [
     lay.PRIVATE_STORE, lay.CROSS_LANE, lay.ASYNC_COPY,
 ]  # fmt: skip
 _RESULT_REASON = (
-    ([lay.LOAD, lay.ATOMIC, lay.PRIVATE_LOAD], tab.STALL_MEMORY),
+    ([lay.LOAD, lay.ATOMIC, lay.PRIVATE_LOAD, lay.ASYNC_COPY], tab.STALL_MEMORY),
     ([lay.LOCAL_LOAD, lay.LOCAL_ATOMIC, lay.CROSS_LANE, lay.CONSTANT_LOAD], tab.STALL_LOCAL_MEMORY),
 )
 

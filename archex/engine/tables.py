@@ -194,7 +194,10 @@ ASIDE_REMOTE_SECTOR = 11  # ... for a sector (REMOTE_SECTOR bytes) of a load or 
 ASIDE_REMOTE_ATOMIC = 12  # ... for a sector of atomics
 ASIDE_PAST_INTERVAL = 13  # cycles between two copies by lane past the vector cache
 ASIDE_WRITE_BYTES = 14  # bytes a cycle that copies by lane write to local memory; 0: as its banks
-ASIDE_COLUMNS = 15
+ASIDE_PIECE = 15  # cycles that a copy by lane takes its port for each piece of a line that it moves
+ASIDE_COPIES = 16  # copies by lane that wait there and have left the memory queue
+ASIDE_RELEASE = 17  # cycles from when one has left it until its address registers may be written
+ASIDE_COLUMNS = 18
 
 # --- owners: the compute unit whose store or port a compute unit uses, one row each
 OWNER_CODE = 0  # instruction cache

@@ -13,6 +13,7 @@ from archex.engine import tables as tab
 from archex.engine.bits import prefetch
 from archex.engine.fetch import fetch_line
 from archex.engine.rings import place_at, place_of
+from archex.engine.stalls import USE_HOLD, USE_MOST, USE_PIPE, USE_START
 from archex.engine.state import (
     GATE_PIPES,
     GATE_SHIFT,
@@ -35,6 +36,7 @@ from archex.engine.state import (
     W_HOLD_REASON,
     W_LANES,
     W_LINE,
+    W_OWN,
     W_PC,
     W_PIPE,
     W_PIPE_2,
@@ -201,6 +203,10 @@ def prepare_wave(core: Any, state: Any, unit: int, g: int, w: int) -> None:
     wave[W_PIPE] = pipe
     wave[W_PIPE_2] = other
     ready = max(start, wave[W_HOLD], wave[W_FETCH], latest >> TOKEN_SHIFT)
+    if row[lay.KIND] == lay.MATRIX and row[lay.FLAGS] & lay.BESIDE == 0:
+        own = wave[W_OWN]
+        if own & USE_PIPE == row[lay.PIPE]:  # its wave's own products keep their distance: the place in the queue is for others
+            ready = max(ready, (own >> USE_START) + ((own >> USE_HOLD) & USE_MOST))
     state.ready_from[w] = ready
     gate = state.gates[w]
     gate[GATE_PIPES] = pipe + ((other + 1) << GATE_SHIFT) if pipe >= 0 else -1

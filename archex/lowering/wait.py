@@ -58,6 +58,29 @@ def behind_products(nodes: list[Node], name: str, hold: int) -> list[Node]:
     return found
 
 
+def behind_copies(blocks: list[list[Node]], following: list[list[int]]) -> None:
+    """What comes behind copies by lane waits until their address registers are free: those are written anew, or counted on, for the next.
+
+    A block that goes on behind its copies waits at its end: what it writes until then has registers of its own. Without a branch the
+    first register that it writes behind them waits, or the first of a block behind it. `following`: the blocks that can come after each.
+    """
+    first = [next((node for node in nodes if _takes_register(node)), None) for nodes in blocks]
+    for index, nodes in enumerate(blocks):
+        last = max((at for at, node in enumerate(nodes) if node.name == "copy_async"), default=-1)
+        if last < 0:
+            continue
+        rest = nodes[last + 1 :]
+        behind = [node for node in rest if node.ends][:1] or [node for node in rest if _takes_register(node)][:1]
+        free = Value(0)
+        nodes[last].writes.append(free)
+        for node in behind or [node for after in following[index] if (node := first[after]) is not None]:
+            node.reads.insert(0, free)
+
+
+def _takes_register(node: Node) -> bool:
+    return any(value.words for value in node.writes)
+
+
 def _name(value: Value) -> object:
     if value.incoming >= 0:
         return value.incoming

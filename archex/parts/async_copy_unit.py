@@ -19,7 +19,14 @@ class AsyncCopyUnitSpec:
 
     small_widths: list[int] = number("B", "bytes a lane that copies addressed by lane can move; empty: there are none", each="list")
     small_interval: float = number("cycles", "cycles a wave's copy through the vector cache holds its port at least", default=0, high=1000)
-    past_interval: float = number("cycles", "cycles between two such copies past the vector cache", default=0, high=1000)
+    past_interval: float = number("cycles", "cycles between two copies by lane of whole lines past the vector cache", default=0, high=1000)
+    piece: float = number(
+        "cycles", "cycles a copy by lane of parts of lines takes for each part that lies in one line of local memory", default=0, high=1000
+    )
+    waiting: int = number("count", "copies by lane that can wait beyond the memory queue", default=0, high=32)
+    release: float = number(
+        "cycles", "cycles from when a copy by lane leaves the memory queue until its address registers may be written", default=0, high=1000
+    )
     write_rate: float = number("B/cycle", "bytes a cycle that they write to local memory; 0: as its banks", default=0, high=100000)
     small_extra: float = number("cycles", "latency of such a copy beside that of a load", default=0, high=10000)
     bulk: bool = flag("copies of whole ranges started by one lane", default=False)

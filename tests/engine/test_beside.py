@@ -45,6 +45,14 @@ def test_four_chains_or_more_reach_the_units_rate(waves: int) -> None:
     assert engine.last_end() == pytest.approx(waves * STEPS * 6, rel=0.02)
 
 
+def test_a_wave_keeps_its_own_products_apart_though_one_can_wait_at_the_unit() -> None:
+    code = program([matrix(0), matrix(1), EXIT])
+    tables = device()
+    tables.pipes[SPECIAL, tab.PIPE_QUEUE] = 1
+    engine = simulate(tables, code, lambda workgroup, wave: ([(0, 32)], [], []))
+    assert engine.counters()["stall_dependency"] == 5, "the second product, 6 cycles behind the first"
+
+
 @pytest.mark.parametrize("columns", [8, 16, 32, 64, 128, 256])
 @pytest.mark.parametrize("where", ["local", "registers"])
 @pytest.mark.parametrize("groups", [1, 2])
