@@ -29,7 +29,7 @@ from archex.describe import DeviceSpec
 from archex.parts.part import META, meta
 from archex.records.provenance import point_id, program_fingerprint
 from archex.simulate import hold, prepare, simulate
-from archex.suite.launch import Launch
+from archex.suite.launch import Launch, read_one
 from archex.timeline import Kernel, Machine, Timeline, Workload, run
 from archex.timeline.model import Step
 
@@ -102,8 +102,9 @@ def scaled(spec: Any) -> Any:
 
 
 def _steps(workload: Workload) -> Iterator[Step]:
-    """Every step of every thread, those in repetitions too."""
+    """Every step of every thread and every node of a graph, those in repetitions too."""
     left = [step for steps in workload.threads.values() for step in steps]
+    left += [node.step for nodes in workload.graphs.values() for node in nodes]
     while left:
         yield (step := left.pop())
         left += step.steps
@@ -121,9 +122,10 @@ def _too_large(spec: DeviceSpec, workload: Workload) -> list[Problem]:
 
 
 def timed(workload: Workload, device: Device, options: Options, launches: Callable[[Kernel], Launch]) -> Workload:
-    """The workload with the time of every kernel."""
-    used = {name: _timed(kernel, device, options, launches) for name, kernel in workload.kernels.items()}
-    return attrs.evolve(workload, kernels=used)
+    """The workload with the time of every kernel that is launched."""
+    used = {step.what for step in _steps(workload) if step.do == "launch"}
+    found = {name: _timed(kernel, device, options, launches) if name in used else kernel for name, kernel in workload.kernels.items()}
+    return attrs.evolve(workload, kernels=found)
 
 
 def _timed(kernel: Kernel, device: Device, options: Options, launches: Callable[[Kernel], Launch]) -> Kernel:
@@ -132,6 +134,12 @@ def _timed(kernel: Kernel, device: Device, options: Options, launches: Callable[
     if kernel.work_ns is not None:
         return kernel
     launch = launches(kernel)
+    if kernel.caches:
+        launch = attrs.evolve(
+            launch,
+            caches=kernel.caches,
+            variants=tuple(attrs.evolve(one, launch=attrs.evolve(one.launch, caches=kernel.caches)) for one in launch.variants),
+        )
     found = _simulated(device, launch, options)
     if kernel.units is not None:
         found["units"] = kernel.units
@@ -149,7 +157,7 @@ def _simulated(device: Device, launch: Launch, options: Options) -> dict[str, An
             return dict(known)
     row = simulate(device, launch, options)
     work = (row["cycles"] - row["launch_drain_cycles"]) / row["clock_hz"] * 1e9
-    units, count = _units(device, launch), device.spec["compute_unit"].count
+    units, count = _units(device, _chosen(launch, row.get("variant") or "")), device.spec["compute_unit"].count
     found = {
         "work_ns": work,
         "units": units,
@@ -162,24 +170,37 @@ def _simulated(device: Device, launch: Launch, options: Options) -> dict[str, An
     return found
 
 
+def _chosen(launch: Launch, variant: str) -> Launch:
+    """The program that was run, of a launch with variants, and the first of those that are run one after another."""
+    for one in launch.variants:
+        if variant == one.name or variant.startswith(f"{one.name}+"):
+            return _chosen(one.launch, variant)
+    return _chosen(launch.sequence[0], variant) if launch.sequence else launch
+
+
 def _units(device: Device, launch: Launch) -> float:
     """Compute units that a launch's workgroups fill, as many on each as there is room for."""
-    step = launch.steps[0]
-    program, code = prepare(device, step)
-    held, _ = hold(device, step, program, code)
-    return min(float(device.spec["compute_unit"].count), math.prod(step.grid) / held.workgroups)
+    program, code = prepare(device, launch)
+    held, _ = hold(device, launch, program, code)
+    return min(float(device.spec["compute_unit"].count), math.prod(launch.grid) / held.workgroups)
 
 
 def from_folders(read: Callable[[Path], Mapping[str, Launch]], suites: Path, chosen: Path, beside: Path) -> Callable[[Kernel], Launch]:
-    """Where a kernel's launch is looked up: its `path` (from the workload's folder), its `suite` of those shipped, or the suite chosen."""
+    """Where a kernel's launch is looked up: its `path` (from the workload's folder), its `suite` of those shipped, or the suite chosen.
+
+    The program of a launch that the workload describes itself is looked up there, too, or beside the workload.
+    """
     folders: dict[Path, Mapping[str, Launch]] = {}
 
     def find(kernel: Kernel) -> Launch:
         folder = beside / kernel.path if kernel.path else suites / kernel.suite if kernel.suite else chosen
+        if kernel.suite and not folder.is_dir():
+            names = sorted(place.name for place in suites.iterdir() if (place / "launches.json").exists())
+            raise RequestError([Problem(f"kernels.{kernel.name}.suite", kernel.suite, "is not a known suite", tuple(names))])
+        if kernel.described is not None:
+            where = folder if kernel.path or kernel.suite else beside
+            return read_one(where, kernel.name, f"kernels.{kernel.name}.launch", kernel.described)
         if folder not in folders:
-            if kernel.suite and not folder.is_dir():
-                names = sorted(place.name for place in suites.iterdir() if (place / "launches.json").exists())
-                raise RequestError([Problem(f"kernels.{kernel.name}.suite", kernel.suite, "is not a known suite", tuple(names))])
             folders[folder] = read(folder)
         launches = folders[folder]
         if kernel.launch not in launches:

@@ -29,15 +29,15 @@ class Exchanges:
     memory_rate: float
     _known: dict[tuple[Hashable, ...], Shared] = attrs.field(factory=dict)  # the same exchange comes again and again
 
-    def collective(self, kind: str, ranks: Sequence[int], size: int) -> Shared:
-        """What an exchange takes alone, and of links, compute units and memory meanwhile."""
-        key = (kind, tuple(ranks), size)
+    def collective(self, kind: str, ranks: Sequence[int], size: int, root: int = 0) -> Shared:
+        """What an exchange takes alone, and of links, compute units and memory meanwhile. root: a position among the ranks."""
+        key = (kind, tuple(ranks), size, root)
         if key not in self._known:
-            self._known[key] = self._exchange(kind, ranks, size)
+            self._known[key] = self._exchange(kind, ranks, size, root)
         return self._known[key]
 
-    def _exchange(self, kind: str, ranks: Sequence[int], size: int) -> Shared:
-        found = plan(self.network, kind, ranks, size)
+    def _exchange(self, kind: str, ranks: Sequence[int], size: int, root: int) -> Shared:
+        found = plan(self.network, kind, ranks, size, root=root)
         about = f"{found.algorithm}, {found.protocol}".replace("_", " ")
         memory = min(1.0, found.demands.memory_bytes / found.alone_ns / self.memory_rate) if found.alone_ns else 0.0
         return Shared(found.alone_ns, self._shares(found.demands.links, found.alone_ns), found.demands.units, memory, about, found.call_ns)

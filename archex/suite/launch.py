@@ -77,6 +77,17 @@ def matches(name: str, glob: str) -> bool:
     return name == glob or fnmatchcase(name, glob.replace("[", "[[]"))
 
 
+def read_one(folder: Path, name: str, path: str, described: Mapping[str, Any]) -> Launch:
+    """A launch that is described elsewhere, as `launches.json` would; programs and files are those of the folder. path: for problems."""
+    from archex.suite.reading import Reader
+
+    reader = Reader(folder)
+    found = reader.entry(name, path, dict(described), ())
+    if reader.problems:
+        raise RequestError([problem._replace(source=None) for problem in reader.problems])
+    return found
+
+
 def read_folder(folder: str | Path, only: Sequence[str] = ("*",)) -> dict[str, Launch]:
     """The launches of a folder that one of the globs of `only` fits, in the file's order."""
     from archex.suite.reading import Reader

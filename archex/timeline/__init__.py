@@ -7,10 +7,10 @@ units and bandwidths (`fluid`). Nothing here simulates a kernel.
 
 from archex.timeline.builder import Builder
 from archex.timeline.check import read
-from archex.timeline.deadlock import DeadlockError
+from archex.timeline.deadlock import DeadlockError, EarlyError
 from archex.timeline.machine import Machine, Shared
 from archex.timeline.meeting import MismatchError
 from archex.timeline.model import Kernel, Workload
 from archex.timeline.run import Timeline, run
 
-__all__ = ["Builder", "DeadlockError", "Kernel", "Machine", "MismatchError", "Shared", "Timeline", "Workload", "read", "run"]
+__all__ = ["Builder", "DeadlockError", "EarlyError", "Kernel", "Machine", "MismatchError", "Shared", "Timeline", "Workload", "read", "run"]

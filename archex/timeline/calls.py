@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from archex.base.errors import RequestError
 from archex.timeline.commands import Command
+from archex.timeline.deadlock import EarlyError
 from archex.timeline.devices import Device, host_rate
-from archex.timeline.meeting import Meeting
 from archex.timeline.model import Step
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class Thread:
 
     def _launch(self, step: Step) -> Going:
         host, device, kernel = self._host, self._device(step), self._run.workload.kernels[step.what]
+        if kernel.cache and step.what not in self._run.loaded:
+            yield from self._loads(step.what, kernel.cache == "hit", kernel.instructions)
         command = self._run.command("kernel", step.what, step.stream, self)
         command.alone, command.begin = device.kernel(kernel, command.priority)
         size = step.given.get("arguments", kernel.argument_bytes)
@@ -186,16 +189,10 @@ class Thread:
         name = given.get("name") or f"{step.what}@{step.path}#{self._run.number()}"
         streams: Sequence[str] = given.get("streams") or (step.stream,)
         ranks = given.get("ranks", len(streams))
-        meeting = self._run.meetings.get(name)
-        if meeting is None or (len(meeting.here) == meeting.ranks and not meeting.missing):
-            meeting = self._run.meetings[name] = Meeting(name, ranks)
         took = self._called_for(step, streams, ranks) - host.launch_behind
         for place, stream in enumerate(streams):
-            rank = given.get("rank", 0) + place
             command = self._run.command("collective", step.what, stream, self)
-            command.bytes = given["bytes"]
-            meeting.ask(rank, ranks, step.what, given["bytes"], command.device)
-            command.begin = self._comes(meeting, rank)
+            self._run.joins(command, step, name, given.get("rank", 0) + place, ranks)
             yield from self._submit(command, max(took, 0.0) if place == 0 else 0.0)
         yield self._now + host.launch_behind
 
@@ -205,21 +202,29 @@ class Thread:
         here = [self._run.workload.streams[stream].device for stream in streams]
         # A rank alone knows how many others there are; what its call costs depends on no more.
         devices = here if len(here) == ranks else list(range(ranks))
-        return float(self._run.machine.collective(step.what, devices, step.given["bytes"]).call_ns)
-
-    def _comes(self, meeting: Meeting, rank: int) -> Callable[[Command], None]:
-        return lambda command: meeting.come(rank, command, self._run)
+        try:
+            found = self._run.machine.collective(step.what, devices, step.given["bytes"], step.given.get("root", 0))
+        except RequestError as error:
+            raise RequestError([one._replace(path=one.path.replace("collective", step.path, 1)) for one in error.problems]) from None
+        return float(found.call_ns)
 
     # --- graphs
 
     def _capture(self, step: Step) -> Going:
+        self._run.to_capture.discard(step.what)
         yield self._now + self._host.capture + len(self._run.workload.graphs[step.what]) * self._host.capture_node
 
     def _instantiate(self, step: Step) -> Going:
+        self._captured(step)
         self._run.ready_graphs.add(step.what)
         yield self._now + self._host.instantiate + len(self._run.workload.graphs[step.what]) * self._host.instantiate_node
 
+    def _captured(self, step: Step) -> None:
+        if step.what in self._run.to_capture:
+            raise EarlyError(f"{step.path}: graph {step.what} is not captured before {step.do} needs it")
+
     def _update(self, step: Step) -> Going:
+        self._captured(step)
         nodes = step.given.get("nodes", len(self._run.workload.graphs[step.what]))
         yield self._now + nodes * self._host.update_node
 
@@ -261,7 +266,11 @@ class Thread:
         yield self._now + step.given["ns"]
 
     def _load(self, step: Step) -> Going:
-        hit = step.given.get("cache") == "hit" or step.what in self._run.loaded
-        self._run.loaded.add(step.what)
-        yield self._now + self._host.load + (0.0 if hit else step.given.get("instructions", 0) * self._host.compile)
+        yield from self._loads(step.what, step.given.get("cache") == "hit", step.given.get("instructions", 0))
+
+    def _loads(self, program: str, hit: bool, instructions: int) -> Going:
+        """A program is loaded; where the code cache lacks it, its machine code is made."""
+        hit = hit or program in self._run.loaded
+        self._run.loaded.add(program)
+        yield self._now + self._host.load + (0.0 if hit else instructions * self._host.compile)
         self._answer = "code cache hit" if hit else "compiled"

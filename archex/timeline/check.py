@@ -1,27 +1,27 @@
 """A map, as a file or the builder gives it, as a checked `Workload`; everything that is wrong at once, each with its path.
 
-In: the map; how many devices there are, if the command line says it. Out: a `Workload`, or one `RequestError`.
+In: the map; how many devices there are and what its parameters are, if the command line says it. Out: a `Workload`, or one `RequestError`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from archex.base.errors import ABSENT, Problem, RequestError, unknown
 from archex.timeline import fields as f
 from archex.timeline.model import Buffer, Kernel, Node, Step, Stream, Workload
+from archex.timeline.parameters import filled
+from archex.timeline.walks import MOST, NODES, captured, counted, is_node, recorded, unrolled
 
-#: What a graph can hold.
-_NODES = ("launch", "copy")
 #: What may stand in a capture beside nodes: order only.
 _ORDER = ("record", "wait")
 
 
-def read(given: Any, devices: int | None = None) -> Workload:
-    """The workload."""
+def read(given: Any, devices: int | None = None, values: Mapping[str, Any] | None = None) -> Workload:
+    """The workload. values: of parameters, in place of those of the file."""
     reader = _Reader(devices)
-    found = reader.workload(given)
+    found = reader.workload(filled(given, values or {}, devices))
     if reader.problems:
         raise RequestError(reader.problems)
     return found
@@ -49,7 +49,7 @@ class _Reader:
         threads = self._threads(given)
         self._known = {
             "devices": count, "kernel": self._section(given, "kernels"), "stream": {}, "buffer": self._section(given, "buffers"),
-            "event": {name for name, path in _recorded(threads)}, "graph": {**self._section(given, "graphs"), **dict(_captured(threads))},
+            "event": {name for name, path in recorded(threads)}, "graph": {**self._section(given, "graphs"), **dict(captured(threads))},
         }  # fmt: skip
         kernels = {name: self._kernel(name, item) for name, item in self._known["kernel"].items()}
         self._streams = self._stream_section(given)
@@ -61,6 +61,10 @@ class _Reader:
         for name, item in self._section(given, "graphs").items():
             self._graphs[name] = self._graph(name, item)
         made = {name: self._steps(steps, path) for name, path, steps in threads}
+        for name, path, _ in threads:
+            self._short(made[name], path)
+        if not isinstance(given.get("name", ""), (str, int)):
+            self.problems.append(Problem("name", given["name"], "must be a text"))
         return Workload(str(given.get("name", "")), count, kernels, self._streams, self._buffers, self._graphs, made)
 
     def _section(self, given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -93,10 +97,16 @@ class _Reader:
             self.problems.append(Problem(path, ABSENT, "must say how long it takes, in one way", ("launch", "us", "cycles")))
         if "launch" not in found and ("suite" in found or "path" in found):
             self.problems.append(Problem(path, ABSENT, "names where a launch is, but no launch", ("launch",)))
-        us = found.get("us")
+        if "launch" not in found and "caches" in found:
+            self.problems.append(Problem(f"{path}.caches", found["caches"], "is about a launch that is simulated"))
+        if found.get("cache") == "miss" and "instructions" not in found:
+            self.problems.append(Problem(f"{path}.instructions", ABSENT, "is missing: what the program has, which must be made"))
+        us, launch = found.get("us"), found.get("launch") or ""
+        described = launch if isinstance(launch, Mapping) else None
         return Kernel(
-            name, found.get("launch") or "", found.get("suite") or "", found.get("path") or "", None if us is None else us * 1e3,
-            found.get("cycles"), found.get("units"), 0.0, found.get("memory") or 0.0, found.get("arguments") or 0,
+            name, "" if described else launch, found.get("suite") or "", found.get("path") or "", None if us is None else us * 1e3,
+            found.get("cycles"), found.get("units"), 0.0, found.get("memory") or 0.0, found.get("arguments") or 0, described,
+            found.get("caches") or "", found.get("cache") or "", int(found.get("instructions") or 0),
         )  # fmt: skip
 
     def _stream_section(self, given: Mapping[str, Any]) -> dict[str, Stream]:
@@ -125,6 +135,13 @@ class _Reader:
         made = [self._step(item, f"{path}[{place}]") for place, item in enumerate(given)]
         return tuple(step for step in made if step is not None)
 
+    def _short(self, steps: Sequence[Step], path: str) -> bool:
+        """Whether steps can be done one by one."""
+        count = counted(steps)
+        if count > MOST:
+            self.problems.append(Problem(path, count, f"is how many steps that comes to; {MOST} are the most"))
+        return count <= MOST
+
     def _step(self, given: Any, path: str) -> Step | None:
         verbs = [key for key in given if key in f.STEPS] if isinstance(given, Mapping) else []
         if len(verbs) != 1:
@@ -141,6 +158,8 @@ class _Reader:
         stream = self._stream(do, found, given, path)
         inner: tuple[Step, ...] = ()
         if do == "capture" and "steps" in given and isinstance(value, str):
+            if value in self._graphs:
+                self.problems.append(Problem(f"{path}.capture", value, "is a graph already; choose another name"))
             self._graphs[value] = self._captured(given["steps"], f"{path}.steps")
         elif do == "repeat":
             found["times"], value = value, ""
@@ -150,7 +169,7 @@ class _Reader:
         elif do == "copy":
             self._copy(found, value, path, stream)
         elif do == "collective":
-            self._collective(found, path)
+            self._collective(found, value, path)
         if len(self.problems) > before:
             return None
         return Step(do, str(value), stream, found, inner, path)
@@ -194,16 +213,21 @@ class _Reader:
             self.problems.append(Problem(f"{path}.memory", found["memory"], "is about the host's memory, of which this copy has none"))
         found.setdefault("memory", "pinned")
 
-    def _collective(self, found: dict[str, Any], path: str) -> None:
+    def _collective(self, found: dict[str, Any], kind: str, path: str) -> None:
         several = "streams" in found
         if several and ("rank" in found or "ranks" in found):
             self.problems.append(Problem(f"{path}.streams", ABSENT, "is for all ranks at once; `rank` and `ranks` are for one of them"))
         if not several and not {"rank", "ranks", "name"} <= set(found):
             self.problems.append(Problem(path, ABSENT, "needs `streams` (a rank on each), or `name`, `rank`, `ranks` and a stream"))
-        if not several and found.get("rank", 0) >= found.get("ranks", 1 << 30):
+        if not several and (found.get("rank") or 0) >= (found.get("ranks") or 1 << 30):
             self.problems.append(Problem(f"{path}.rank", found["rank"], f"must be below {found['ranks']}, the number of ranks"))
+        count = len(found["streams"] or ()) if several else found.get("ranks") or 1
+        if "root" in found and kind not in ("broadcast", "reduce"):
+            self.problems.append(Problem(f"{path}.root", found["root"], f"is of a broadcast or a reduce, and this is {kind}"))
+        elif found.get("root") and found["root"] >= max(count, 1):
+            self.problems.append(Problem(f"{path}.root", found["root"], f"must be below {count}, the number of ranks"))
         if several and all(isinstance(name, str) for name in found["streams"] or ()):
-            devices = [self._streams[name].device for name in found["streams"] if name in self._streams]
+            devices = [self._streams[name].device for name in found["streams"] or () if name in self._streams]
             if len(set(devices)) < len(devices):
                 self.problems.append(Problem(f"{path}.streams", ", ".join(found["streams"]), "must be streams of different devices"))
 
@@ -214,17 +238,20 @@ class _Reader:
         last: dict[str, tuple[int, ...]] = {}
         events: dict[str, tuple[int, ...]] = {}
         nodes: list[Node] = []
-        for step in _unrolled(self._steps(given, path)):
+        steps = self._steps(given, path)
+        for step in unrolled(steps) if self._short(steps, path) else ():
             before = last.get(step.stream, ())
             if step.do == "record":
                 events[step.what] = before
             elif step.do == "wait":
+                if step.what not in events:
+                    self.problems.append(Problem(f"{step.path}.wait", step.what, "is not recorded before in this capture"))
                 last[step.stream] = tuple(dict.fromkeys((*before, *events.get(step.what, ()))))
-            elif step.do in _NODES and step.what != "peer":
+            elif is_node(step):
                 nodes.append(Node(step, before))
                 last[step.stream] = (len(nodes) - 1,)
             else:
-                choices = (*_NODES, *_ORDER, "repeat")
+                choices = (*NODES, *_ORDER, "repeat")
                 self.problems.append(Problem(step.path, f"{step.do} {step.what}", "can't be captured in a graph", choices))
         return tuple(nodes)
 
@@ -243,8 +270,8 @@ class _Reader:
             if isinstance(plain, dict) and "stream" not in plain and self._streams:
                 plain["stream"] = next(iter(self._streams))
             step = self._step(plain, here)
-            if step is not None and step.do not in _NODES:
-                self.problems.append(Problem(here, step.do, "can't be a node of a graph", _NODES))
+            if step is not None and not is_node(step):
+                self.problems.append(Problem(here, f"{step.do} {step.what}", "can't be a node of a graph", NODES))
             behind = []
             for other in after if isinstance(after, (list, tuple)) else [after]:
                 if other in numbers:
@@ -255,35 +282,3 @@ class _Reader:
             numbers[str(node)] = place
             nodes.append(Node(step or Step(""), tuple(behind)))
         return tuple(nodes)
-
-
-def _unrolled(steps: Sequence[Step]) -> Iterator[Step]:
-    for step in steps:
-        if step.do == "repeat":
-            for _ in range(step.given["times"]):
-                yield from _unrolled(step.steps)
-        else:
-            yield step
-
-
-def _walk(steps: Any, path: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    for place, step in enumerate(steps if isinstance(steps, (list, tuple)) else ()):
-        if isinstance(step, Mapping):
-            yield step, f"{path}[{place}]"
-            yield from _walk(step.get("steps"), f"{path}[{place}].steps")
-
-
-def _recorded(threads: Sequence[tuple[str, str, Any]]) -> Iterator[tuple[str, str]]:
-    """Events that anybody records or waits for: who waits for one that nobody records is told when it runs."""
-    for _, path, steps in threads:
-        for step, where in _walk(steps, path):
-            for key in ("record", "wait", "sync_event"):
-                if isinstance(step.get(key), str):
-                    yield step[key], where
-
-
-def _captured(threads: Sequence[tuple[str, str, Any]]) -> Iterator[tuple[str, str]]:
-    for _, path, steps in threads:
-        for step, where in _walk(steps, path):
-            if isinstance(step.get("capture"), str):
-                yield step["capture"], where

@@ -5,13 +5,12 @@ In: a run in which nothing is left to happen and not all is done. Out: the chain
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from archex.base.errors import ArchexError
 from archex.timeline.commands import Command
-from archex.timeline.model import Step
 from archex.timeline.queues import Queue
+from archex.timeline.walks import flat
 
 if TYPE_CHECKING:
     from archex.timeline.calls import Thread
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
 
 class DeadlockError(ArchexError):
     """The workload never ends."""
+
+
+class EarlyError(ArchexError):
+    """Something is used before it is made."""
 
 
 def explain(run: Run) -> str:
@@ -78,14 +81,8 @@ def _end(last: Any, run: Run) -> str:
 def _will(thread: Thread, event: str) -> bool:
     """Whether a thread would still record an event: somewhere from where it stands."""
     reached = False
-    for step in _flat(thread.steps):
+    for step in flat(thread.steps):
         reached = reached or step is thread.at
         if reached and step.do == "record" and step.what == event:
             return True
     return False
-
-
-def _flat(steps: Sequence[Step]) -> Iterator[Step]:
-    for step in steps:
-        yield step
-        yield from _flat(step.steps) if step.do == "repeat" else ()

@@ -54,14 +54,15 @@ STEPS: dict[str, tuple[Field, dict[str, Field]]] = {
         Field("choice", choices=COLLECTIVES),
         {
             "bytes": Field("B", required=True, low=1), "stream": _STREAM, "streams": Field("stream", many=True), "name": Field("name"),
-            "rank": Field("count"), "ranks": Field("count", low=1),
+            "rank": Field("count"), "ranks": Field("count", low=1), "root": Field("count"),
         },
     ),
     "repeat": (Field("count", low=1), {"steps": Field("steps", required=True)}),
 }  # fmt: skip
 KERNEL = {
-    "launch": Field("name"), "suite": Field("name"), "path": Field("name"), "us": Field("number"), "cycles": Field("number"),
-    "units": Field("number"), "memory": Field("ratio"), "arguments": Field("B"),
+    "launch": Field("launch"), "suite": Field("name"), "path": Field("name"), "us": Field("number"), "cycles": Field("number"),
+    "units": Field("number"), "memory": Field("ratio"), "arguments": Field("B"), "caches": Field("choice", choices=("cold", "warm")),
+    "cache": Field("choice", choices=("hit", "miss")), "instructions": Field("count"),
 }  # fmt: skip
 STREAM = {"device": Field("device"), "priority": Field("integer")}
 BUFFER = {
@@ -82,6 +83,10 @@ def one(value: Any, field: Field, path: str, known: Mapping[str, Any], problems:
     if field.kind == "choice":
         if value not in field.choices:
             problems.append(unknown(path, value, field.choices))
+        return value
+    if field.kind == "launch":
+        if not (isinstance(value, str) and value) and not (isinstance(value, Mapping) and value):
+            problems.append(Problem(path, value, "must be the name of a launch, or a launch as launches.json describes one"))
         return value
     if field.kind == "name":
         if not isinstance(value, str) or not value:
@@ -108,7 +113,9 @@ def one(value: Any, field: Field, path: str, known: Mapping[str, Any], problems:
     except ValueError as error:
         problems.append(Problem(path, value, str(error)))
         return None
-    if found < field.low:
+    if field.kind == "ratio" and not 0 <= found <= 1:
+        problems.append(Problem(path, value, "must be 0 to 1"))
+    elif found < field.low:
         problems.append(Problem(path, value, f"must be at least {field.low:g}"))
     return found
 

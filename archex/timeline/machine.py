@@ -29,8 +29,8 @@ class Machine:
     """Devices of one kind and their host.
 
     launch_ns, drain_ns, gap_ns: beginning and end of a kernel, and between two that run one after the other. pick_queue: as the host's
-    part has it, without `params`. links: name -> bytes a nanosecond. collective(kind, ranks, bytes) and peer(source, target, bytes) say
-    what an exchange takes, of each link in bytes a nanosecond; None: there are no links.
+    part has it, without `params`. links: name -> bytes a nanosecond. collective(kind, ranks, bytes, root) and peer(source, target, bytes)
+    say what an exchange takes, of each link in bytes a nanosecond; None: there are no links.
     """
 
     host: Any
@@ -45,5 +45,5 @@ class Machine:
     memory_rate: float
     devices: int = 1
     links: Mapping[str, float] = attrs.field(factory=dict)
-    collective: Callable[[str, Sequence[int], int], Shared] | None = None
+    collective: Callable[[str, Sequence[int], int, int], Shared] | None = None
     peer: Callable[[int, int, int], Shared] | None = None

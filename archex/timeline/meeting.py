@@ -1,4 +1,7 @@
-"""Exchanges in which several devices take part: none begins before all have come, and all must mean the same one."""
+"""Exchanges in which several devices take part: none begins before all have come, and all must mean the same one.
+
+A rank's first call of a name belongs to the first calls of the others, its second to their second, however far ahead a host is.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +24,24 @@ class Meeting:
 
     def __init__(self, name: str, ranks: int) -> None:
         self.name, self.ranks = name, ranks
-        self.asked: dict[int, tuple[str, int, int]] = {}  # rank -> kind, bytes, device
+        self.asked: dict[int, tuple[str, int, int, int]] = {}  # rank -> kind, bytes, root, device
         self.here: dict[int, Command] = {}
 
-    def ask(self, rank: int, ranks: int, kind: str, size: int, device: int) -> None:
+    def ask(self, rank: int, ranks: int, kind: str, size: int, root: int, device: int) -> None:
         """A rank's call; MismatchError if it is of another collective than the others'."""
-        mine = (kind, size, ranks)
-        for other, (its_kind, its_size, _) in self.asked.items():
-            theirs = (its_kind, its_size, self.ranks)
+        mine = (kind, size, ranks, root)
+        for other, (its_kind, its_size, its_root, _) in self.asked.items():
+            theirs = (its_kind, its_size, self.ranks, its_root)
             if theirs != mine:
-                said = [f"rank {r} asks for {k} of {b} bytes among {n}" for r, (k, b, n) in ((other, theirs), (rank, mine))]
+                said = [
+                    f"rank {r} asks for {k} of {b} bytes among {n}" + (f" with root {top}" if root != its_root else "")
+                    for r, (k, b, n, top) in ((other, theirs), (rank, mine))
+                ]
                 raise MismatchError(f"collective {self.name}: {said[0]}, {said[1]}")
-        if rank in self.asked:
-            raise MismatchError(f"collective {self.name}: rank {rank} comes twice")
-        self.asked[rank] = (kind, size, device)
+        for other, (*_, its_device) in self.asked.items():
+            if its_device == device:
+                raise MismatchError(f"collective {self.name}: ranks {other} and {rank} are both of device {device}")
+        self.asked[rank] = (kind, size, root, device)
 
     @property
     def missing(self) -> list[int]:
@@ -47,9 +54,9 @@ class Meeting:
         self.here[rank] = command
         if len(self.here) < self.ranks:
             return
-        kind, size, _ = self.asked[rank]
+        kind, size, root, _ = self.asked[rank]
         assert run.machine.collective is not None
-        found: Shared = run.machine.collective(kind, [self.asked[r][2] for r in range(self.ranks)], size)
+        found: Shared = run.machine.collective(kind, [self.asked[r][3] for r in range(self.ranks)], size, root)
         demands = {run.links[name]: share for name, share in found.links.items()}
         for one in self.here.values():
             device = run.devices[one.device]
@@ -60,6 +67,7 @@ class Meeting:
             for one in self.here.values():
                 one.end(run.clock.now)
             for one in self.here.values():
-                run.devices[one.device].engines.leave()
+                if one.graph is None:
+                    run.devices[one.device].engines.leave()
 
         run.fluid.begin(found.alone_ns, demands, done)

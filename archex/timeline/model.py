@@ -17,7 +17,9 @@ class Kernel:
 
     work_ns: from its first instruction to its last, without what starting and ending it costs; None until it is simulated.
     cycles: the same in cycles of the compute units. units: how many compute units its workgroups fill; None: all. issue_share,
-    memory_share: part of the issue slots of all compute units, and of the memory's rate, that it takes while it runs.
+    memory_share: part of the issue slots of all compute units, and of the memory's rate, that it takes while it runs. described: the
+    launch itself, where the workload says it. caches: `cold`, `warm`, or as the launch has it. cache: its program is loaded by its first
+    launch, from the code cache (`hit`) or made of `instructions` (`miss`); empty: it is there.
     """
 
     name: str
@@ -30,6 +32,10 @@ class Kernel:
     issue_share: float = 0.0
     memory_share: float = 0.0
     argument_bytes: int = 0
+    described: Mapping[str, Any] | None = None
+    caches: str = ""
+    cache: str = ""
+    instructions: int = 0
 
 
 @attrs.frozen

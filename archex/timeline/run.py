@@ -19,6 +19,7 @@ from archex.timeline.fluid import Fluid, Resource
 from archex.timeline.machine import Machine
 from archex.timeline.meeting import Meeting
 from archex.timeline.model import Node, Step, Workload
+from archex.timeline.walks import flat
 
 
 @attrs.frozen
@@ -80,8 +81,10 @@ class Run:
         self.calls: list[Call] = []
         self.last: dict[str, Command] = {}
         self.events: dict[str, Event] = {}
-        self.meetings: dict[str, Meeting] = {}
+        self.meetings: dict[tuple[str, int], Meeting] = {}
+        self._rounds: dict[tuple[str, int], int] = {}
         self.loaded: set[str] = set()
+        self.to_capture = {step.what for steps in workload.threads.values() for step in flat(steps) if step.do == "capture"}
         self.ready_graphs: set[str] = set()
         self._number = 0
         self.threads = [Thread(name, steps, self) for name, steps in workload.threads.items()]
@@ -128,6 +131,14 @@ class Run:
         same = self.devices[record.device].queue(record.stream) is self.devices[waits.device].queue(waits.stream)
         return 0.0 if same else float(self.machine.processor.hop)
 
+    def joins(self, command: Command, step: Step, name: str, rank: int, ranks: int) -> None:
+        """The command is a rank's part of a collective: the n-th of a name is that of the others' n-th."""
+        turn = self._rounds[name, rank] = self._rounds.get((name, rank), -1) + 1
+        meeting = self.meetings.setdefault((name, turn), Meeting(name, ranks))
+        command.bytes = step.given["bytes"]
+        meeting.ask(rank, ranks, step.what, command.bytes, step.given.get("root", 0), command.device)
+        command.begin = lambda one: meeting.come(rank, one, self)
+
     def peer(self, command: Command, source: int, target: int) -> float:
         """A copy from device to device; what its call costs."""
         assert self.machine.peer is not None
@@ -173,13 +184,15 @@ class Run:
 
     def _node(self, node: Node, graph: Command, device: Device) -> Command:
         step = node.step
-        kind = "kernel" if step.do == "launch" else "copy"
+        kind = {"launch": "kernel", "collective": "collective"}.get(step.do, "copy")
         made = Command(self.number(), kind, step.what, graph.stream, device.number)
         made.thread, made.priority, made.issued, made.graph = graph.thread, graph.priority, graph.issued, graph
         made.submitted, made.arrived = graph.submitted, graph.arrived
         self.commands.append(made)
         if kind == "kernel":
             made.alone, made.begin = device.node(self.workload.kernels[step.what], not node.after, graph.priority)
+        elif kind == "collective":
+            self.joins(made, step, step.given["name"], step.given["rank"], step.given["ranks"])
         else:
             made.bytes = step.given["bytes"]
             found = device.within(made.bytes, not node.after) if step.what == "d2d" else device.copy(step.what, made.bytes, "pinned")

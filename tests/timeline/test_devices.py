@@ -62,3 +62,14 @@ def test_a_device_without_links_says_so() -> None:
     workload = several(2).collective("all_reduce", bytes=4, streams=["s0", "s1"]).done()
     with pytest.raises(RequestError, match="link: is missing"):
         machine(describe(config, installed()), workload)
+
+
+def test_a_broadcast_from_another_root() -> None:
+    """On a bus of two switches it matters from where; a root beside the others takes no longer than one apart."""
+
+    def took(root: int) -> tuple[float, str]:
+        work = several(4).collective("broadcast", bytes=16 << 20, streams=[f"s{n}" for n in range(4)], root=root).sync("all")
+        found = on("h200", work)
+        return found.total_ns, found.commands[0].about
+
+    assert took(0)[0] == pytest.approx(took(3)[0], rel=1e-6), "all devices are alike to a switch"

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 from archex.base.errors import RequestError
-from archex.timeline import Builder, DeadlockError, MismatchError, Shared, read
+from archex.timeline import Builder, DeadlockError, EarlyError, MismatchError, Shared, read
 from machines import ran, shipped
 
 GOOD: dict[str, Any] = {
@@ -37,6 +37,23 @@ WRONG: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({"steps": [{"capture": "g", "steps": [{"sync": "a"}]}]}, "steps[0].steps[0]", "can't be captured"),
     ({"graphs": {"g": {"nodes": {"n": {"launch": "k", "after": ["m"]}}}}}, "graphs.g.nodes.n.after", "must be a node above"),
     ({"steps": [{"collective": "all_reduce", "bytes": 4, "stream": "a"}]}, "steps[0]", "needs `streams`"),
+    ({"steps": [{"collective": "all_reduce", "bytes": 4, "streams": ["a"], "root": 0}]}, "steps[0].root", "and this is all_reduce"),
+    ({"steps": [{"collective": "broadcast", "bytes": 4, "streams": ["a"], "root": 1}]}, "steps[0].root", "must be below 1"),
+    ({"steps": [{"capture": "g", "steps": [{"copy": "peer", "bytes": 4, "stream": "a"}]}]}, "steps[0].steps[0]", "must name two devices"),
+    (
+        {"devices": 2, "graphs": {"g": {"nodes": {"n": {"collective": "broadcast", "bytes": 4, "streams": ["a"]}}}}},
+        "graphs.g.nodes.n",
+        "can't be a node",
+    ),
+    ({"kernels": {"k": {"launch": 3}}}, "kernels.k.launch", "must be the name of a launch, or a launch"),
+    ({"kernels": {"k": {"us": 1, "caches": "warm"}}}, "kernels.k.caches", "is about a launch"),
+    ({"kernels": {"k": {"us": 1, "memory": 2}}}, "kernels.k.memory", "must be 0 to 1"),
+    ({"kernels": {"k": {"us": 1, "cache": "miss"}}}, "kernels.k.instructions", "is missing"),
+    ({"name": [1]}, "name", "must be a text"),
+    ({"steps": [{"repeat": 10**12, "steps": [{"work": "1 us"}]}]}, "steps", "1000000 are the most"),
+    ({"steps": [{"capture": "g", "steps": []}, {"capture": "g", "steps": []}]}, "steps[1].capture", "is a graph already"),
+    ({"steps": [{"capture": "g", "steps": [{"wait": "e", "stream": "a"}]}]}, "steps[0].steps[0].wait", "is not recorded before"),
+    ({"steps": [{"collective": "all_reduce", "bytes": 4, "name": "x", "rank": "x", "ranks": 2, "stream": "a"}]}, "steps[0].rank", "number"),
     ({"steps": [{"work": "10 bytes"}]}, "steps[0].work", "unit bytes"),
     ({"threads": {"t": []}}, "steps", "either `steps`, or `threads`"),
     ({"steps": "launch"}, "steps", "must be a list of steps"),
@@ -100,7 +117,7 @@ def test_a_head_that_waits_for_what_stands_behind_it() -> None:
 
 
 def meets(work: Builder) -> Any:
-    return ran(work, attrs.evolve(shipped("h200"), collective=lambda kind, ranks, size: Shared(alone_ns=1000.0 + size)))
+    return ran(work, attrs.evolve(shipped("h200"), collective=lambda kind, ranks, size, root: Shared(alone_ns=1000.0 + size)))
 
 
 def ranks(work: Builder, *asked: tuple[str, int, int]) -> Builder:
@@ -131,3 +148,59 @@ def test_a_rank_that_never_comes() -> None:
     work.thread("t0").sync("s0")
     with pytest.raises(DeadlockError, match="rank 1 of 3 never comes"):
         meets(work)
+
+
+def test_ranks_that_mean_different_roots() -> None:
+    work = several()
+    for rank in (0, 1):
+        work.thread(f"t{rank}").collective("broadcast", bytes=64, name="b", rank=rank, ranks=3, root=rank, stream=f"s{rank}")
+    with pytest.raises(MismatchError, match=r"rank 0 asks for broadcast of 64 bytes among 3 with root 0, rank 1 .* with root 1"):
+        meets(work)
+
+
+def test_a_rank_may_be_ahead_by_more_than_one_exchange() -> None:
+    """Calls of one name belong together by their order, not by when they come."""
+    work = several().kernel("late", us=500)
+    for rank in range(3):
+        work.thread(f"t{rank}")
+        if rank == 2:
+            work.launch("late", stream="s2").sync("s2")
+        work.repeat(3, lambda b, rank=rank: b.collective("all_reduce", bytes=64, name="sum", rank=rank, ranks=3, stream=f"s{rank}"))
+    found = [c for c in meets(work.thread("t0").sync("s0")).commands if c.kind == "collective"]
+    assert len(found) == 9
+    assert len({c.ended for c in found}) == 3
+
+
+def test_a_rank_that_stays_behind_by_one() -> None:
+    work = several()
+    for rank in range(3):
+        times = 2 if rank else 1
+        work.thread(f"t{rank}").repeat(
+            times, lambda b, rank=rank: b.collective("all_reduce", bytes=64, name="sum", rank=rank, ranks=3, stream=f"s{rank}")
+        )
+        work.sync(f"s{rank}")
+    with pytest.raises(DeadlockError, match="rank 0 of 3 never comes"):
+        meets(work)
+
+
+def test_a_graph_that_is_replayed_too_early() -> None:
+    work = Builder().kernel("k", us=1).replay("g", stream="main").capture("g", lambda b: b.launch("k", stream="main"))
+    with pytest.raises(EarlyError, match=r"steps\[0\]: graph g is not captured before replay needs it"):
+        ran(work)
+
+
+def test_ranks_of_one_device() -> None:
+    work = Builder(devices=2, streams={"s0": {}, "s1": {}})
+    with pytest.raises(MismatchError, match="ranks 0 and 1 are both of device 0"):
+        meets(ranks(work, ("all_reduce", 64, 0), ("all_reduce", 64, 1)))
+
+
+def test_a_first_launch_loads_its_program() -> None:
+    def took(**given: Any) -> list[float]:
+        return ran(Builder().kernel("k", us=1, **given).launch("k").launch("k").sync("all")).spans("launch")
+
+    there, hit, miss = took(), took(cache="hit"), took(cache="miss", instructions=2000)
+    host = shipped("h200").host
+    assert hit[0] == pytest.approx(there[0] + host.load)
+    assert miss[0] == pytest.approx(there[0] + host.load + 2000 * host.compile)
+    assert there[1] == pytest.approx(hit[1]) == pytest.approx(miss[1])
