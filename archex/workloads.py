@@ -31,7 +31,9 @@ from archex.records.provenance import point_id, program_fingerprint
 from archex.simulate import hold, prepare, simulate
 from archex.suite.launch import Launch, read_one
 from archex.timeline import Kernel, Machine, Timeline, Workload, run
+from archex.timeline.managed import MANAGED
 from archex.timeline.model import Step
+from archex.timeline.pages import Paged
 
 #: How a unit of a Spec becomes one of the event engine: nanoseconds, bytes a nanosecond.
 _SCALE = {"s": 1e9, "B/s": 1e-9}
@@ -76,7 +78,41 @@ def machine(spec: DeviceSpec, workload: Workload) -> Machine:
         units=spec["compute_unit"].count,
         memory_rate=memory.bandwidth * memory.efficiency * 1e-9,
         devices=workload.devices,
+        paged=_paged(spec, workload),
         **_together(spec, workload.devices),
+    )
+
+
+def _paged(spec: DeviceSpec, workload: Workload) -> Paged | None:
+    """What becomes of managed memory; nothing where there is none."""
+    managed = [buffer for buffer in workload.buffers.values() if buffer.memory == MANAGED]
+    if not managed:
+        return None
+    slot = spec.slots.get("page_migration")
+    if slot is None:
+        raise RequestError([Problem("page_migration", ABSENT, "is missing: the workload has managed memory")])
+    part, params, found = slot.part, slot.part.parameters(slot.spec), vars(scaled(slot.spec))
+    serve = part.function("serve")
+    leaving, fetched = found.pop("eviction"), found.pop("prefetch")
+    leave, fetch = leaving.part.function("pick_leaving"), fetched.part.function("pick_fetched")
+    leave_params, fetch_params = (one.part.parameters(one.spec) for one in (leaving, fetched))
+    room = []
+    for device in range(workload.devices):
+        own = sum(buffer.bytes for buffer in workload.buffers.values() if buffer.memory == "device" and buffer.device == device)
+        begins = sum(-(-buffer.bytes // slot.spec.block) for buffer in managed if buffer.device == device)
+        room.append((spec["memory"].capacity - own) // slot.spec.block)
+        if room[-1] < max(1, begins):
+            rule = f"leave {room[-1]} blocks of device {device} for managed memory, of which {begins} begin there"
+            raise RequestError([Problem("buffers", own, rule)])
+    if found.get("remote_rate") is not None and found["remote_latency"]:
+        found["remote_rate"] = min(found["remote_rate"], slot.spec.remote_pending / found["remote_latency"])
+    known = {field.name for field in attrs.fields(Paged)}
+    return Paged(
+        room=room,
+        serve=None if serve is None else lambda faults, blocks: serve(faults, blocks, params) * 1e9,
+        leaving=lambda last_use, draws, count: leave(last_use, draws, count, leave_params),
+        fetched=lambda wanted, here: fetch(wanted, here, fetch_params),
+        **{name: value for name, value in found.items() if name in known},
     )
 
 
@@ -114,7 +150,7 @@ def _too_large(spec: DeviceSpec, workload: Workload) -> list[Problem]:
     """Buffers that a device has no room for."""
     problems = []
     for device in range(workload.devices):
-        here = [buffer for buffer in workload.buffers.values() if buffer.device == device]
+        here = [buffer for buffer in workload.buffers.values() if buffer.device == device and buffer.memory == "device"]
         whole, most = sum(buffer.bytes for buffer in here), spec["memory"].capacity
         if whole > most:
             problems.append(Problem("buffers", whole, f"is what buffers of device {device} have together; its memory has {most} bytes"))

@@ -22,6 +22,9 @@ from archex.parts.link import Link
 from archex.parts.local_memory import LocalMemory
 from archex.parts.matrix_unit import MatrixUnit
 from archex.parts.memory import Memory
+from archex.parts.page_eviction import PageEviction
+from archex.parts.page_migration import PageMigration
+from archex.parts.page_prefetch import PagePrefetch
 from archex.parts.part import Part
 from archex.parts.placement import Placement
 from archex.parts.register_file import RegisterFile
@@ -41,8 +44,8 @@ KINDS: dict[str, type[Part]] = {
         InstructionSet, WaveScheduler, Simd, MatrixUnit, ScalarUnit, SpecialFunctionUnit, RegisterFile, LocalMemory, InstructionCache,
         ScalarCache,         VectorCache, Cache, AddressTranslation, Interconnect, Memory, AsyncCopyUnit, Dispatcher, ComputeUnit,
         Link,
-        Host, CommandProcessor, CopyEngine,
-        Replacement, SetIndex, Coalescing, BankConflict, Interleave, Placement,
+        Host, CommandProcessor, CopyEngine, PageMigration,
+        Replacement, SetIndex, Coalescing, BankConflict, Interleave, Placement, PageEviction, PagePrefetch,
     )
 }  # fmt: skip
 
@@ -82,9 +85,10 @@ SLOTS: dict[str, Slot] = {
         Slot("host", "host", optional=True),
         Slot("command_processor", "command_processor", optional=True),
         Slot("copy_engine", "copy_engine", optional=True),
+        Slot("page_migration", "page_migration", optional=True),
     )
 }
 #: Slots that say how work reaches a device: what a kernel does once it runs there doesn't depend on them.
-AROUND = ("host", "command_processor", "copy_engine", "link")
+AROUND = ("host", "command_processor", "copy_engine", "link", "page_migration")
 #: Root keys of the contract whose parts don't exist yet: they must be empty.
 EMPTY_SLOTS = ("cost",)

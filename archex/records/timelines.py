@@ -16,24 +16,27 @@ from archex.timeline import Timeline
 
 COLUMNS: tuple[Column, ...] = (
     Column("event", "int", "", "number of the row, in the order in which calls began"),
-    Column("kind", "text", "", "call (of a host thread), kernel, copy, collective, graph, record or wait"),
+    Column("kind", "text", "", "call (of a host thread), kernel, copy, collective, prefetch, graph, record, wait; faults or migration"),
     Column(
-        "name", "text", "", "the kernel, the event, the graph, the direction of a copy, the kind of a collective; of a call, what it called"
+        "name",
+        "text",
+        "",
+        "the kernel, the event, the graph, the buffer, the direction of a copy, the kind of a collective; of a call, what it called",
     ),
     Column("stream", "text", "", "stream of the command"),
     Column("device", "int", "", "device of the command"),
     Column("queue", "int", "", "queue that held its packet; none for a node of a graph"),
     Column("thread", "text", "", "host thread that called"),
     Column("graph", "int", "", "row of the graph whose node this is"),
-    Column("bytes", "int", "bytes", "moved by a copy or a collective"),
+    Column("bytes", "int", "bytes", "moved by a copy, a collective, a prefetch or a migration"),
     Column("issued_ns", "float", "ns", "the call began"),
     Column("submitted_ns", "float", "ns", "its packet was written and the doorbell rung"),
     Column("arrived_ns", "float", "ns", "the device had fetched the packet"),
     Column("started_ns", "float", "ns", "it began, with what starting costs"),
     Column("ended_ns", "float", "ns", "it was over"),
     Column("alone_ns", "float", "ns", "what it would take alone on the device"),
-    Column("waited_for", "int", "", "row of the command that kept it last; none: only for its own packet"),
-    Column("about", "text", "", "answer of a query, algorithm of a collective"),
+    Column("waited_for", "int", "", "row of the command that kept it last, or for whose sake pages move; none: only for its own packet"),
+    Column("about", "text", "", "answer of a query, algorithm of a collective, why pages move"),
 )
 _PYTHON = {"text": str, "int": int, "float": float}
 

@@ -19,6 +19,8 @@ from archex.testing.devices import choices, slot_file
 _TEXTS = Path(__file__).with_name("scaffold")
 #: Where the numbers of a kind come from that the device `tiny` does without.
 _ELSEWHERE = "h200"
+#: Kinds whose functions are all optional, and of which a new part has one nevertheless.
+_BEGUN = ("page_migration",)
 
 
 def package(name: str, kind: str) -> dict[str, str]:
@@ -33,7 +35,7 @@ def package(name: str, kind: str) -> dict[str, str]:
     files = {
         "pyproject.toml": _text("pyproject", words),
         f"{name}/__init__.py": _text(f"package{ending}", words),
-        f"{name}/part.py": _text(kind if decides else "numbers", words),
+        f"{name}/part.py": _text(kind if decides or kind in _BEGUN else "numbers", words),
         "tests/test_contract.py": _text(f"test{ending}", words),
     }
     if slot:

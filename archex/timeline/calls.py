@@ -13,6 +13,7 @@ from archex.timeline.commands import Command
 from archex.timeline.deadlock import EarlyError
 from archex.timeline.devices import Device, host_rate
 from archex.timeline.model import Step
+from archex.timeline.pages import HOST
 
 if TYPE_CHECKING:
     from archex.timeline.run import Run
@@ -157,6 +158,12 @@ class Thread:
             if place + buffers < len(pieces):
                 yield from self._move(step, "d2h", pieces[place + buffers], "pinned", 0.0)
                 moved.append(self._moved)
+
+    def _prefetch(self, step: Step) -> Going:
+        command = self._run.command("prefetch", step.what, step.stream, self)
+        target = HOST if step.given.get("to") == "host" else command.device
+        command.begin = lambda one: self._run.managed.prefetch(one, step.what, target)
+        yield from self._submit(command, self._host.copy)
 
     def _record(self, step: Step) -> Going:
         command = self._run.command("record", step.what, step.stream, self)

@@ -10,6 +10,7 @@ from typing import Any
 
 from archex.base.errors import ABSENT, Problem, RequestError, unknown
 from archex.timeline import fields as f
+from archex.timeline import managed
 from archex.timeline.model import Buffer, Kernel, Node, Step, Stream, Workload
 from archex.timeline.parameters import filled
 from archex.timeline.walks import MOST, NODES, captured, counted, is_node, recorded, unrolled
@@ -51,13 +52,12 @@ class _Reader:
             "devices": count, "kernel": self._section(given, "kernels"), "stream": {}, "buffer": self._section(given, "buffers"),
             "event": {name for name, path in recorded(threads)}, "graph": {**self._section(given, "graphs"), **dict(captured(threads))},
         }  # fmt: skip
+        for name, item in self._known["buffer"].items():
+            found = f.fields(item, f.BUFFER, f"buffers.{name}", self._known, self.problems)
+            self._buffers[name] = managed.placed(name, found, self.problems)
         kernels = {name: self._kernel(name, item) for name, item in self._known["kernel"].items()}
         self._streams = self._stream_section(given)
         self._known["stream"] = self._streams
-        for name, item in self._known["buffer"].items():
-            found = f.fields(item, f.BUFFER, f"buffers.{name}", self._known, self.problems)
-            memory = found.get("memory", "device")
-            self._buffers[name] = Buffer(name, found.get("bytes") or 0, found.get("device", 0) if memory == "device" else None, memory)
         for name, item in self._section(given, "graphs").items():
             self._graphs[name] = self._graph(name, item)
         made = {name: self._steps(steps, path) for name, path, steps in threads}
@@ -101,12 +101,14 @@ class _Reader:
             self.problems.append(Problem(f"{path}.caches", found["caches"], "is about a launch that is simulated"))
         if found.get("cache") == "miss" and "instructions" not in found:
             self.problems.append(Problem(f"{path}.instructions", ABSENT, "is missing: what the program has, which must be made"))
+        given = item.get("touches") if isinstance(item, Mapping) else None
+        touches = managed.touches(given, f"{path}.touches", self._known, self._buffers, self.problems)
         us, launch = found.get("us"), found.get("launch") or ""
         described = launch if isinstance(launch, Mapping) else None
         return Kernel(
             name, "" if described else launch, found.get("suite") or "", found.get("path") or "", None if us is None else us * 1e3,
             found.get("cycles"), found.get("units"), 0.0, found.get("memory") or 0.0, found.get("arguments") or 0, described,
-            found.get("caches") or "", found.get("cache") or "", int(found.get("instructions") or 0),
+            found.get("caches") or "", found.get("cache") or "", int(found.get("instructions") or 0), touches,
         )  # fmt: skip
 
     def _stream_section(self, given: Mapping[str, Any]) -> dict[str, Stream]:
@@ -170,6 +172,8 @@ class _Reader:
             self._copy(found, value, path, stream)
         elif do == "collective":
             self._collective(found, value, path)
+        elif do == "prefetch" and value in self._buffers:
+            managed.is_managed(self._buffers[value], f"{path}.prefetch", self.problems)
         if len(self.problems) > before:
             return None
         return Step(do, str(value), stream, found, inner, path)
@@ -193,6 +197,8 @@ class _Reader:
         if "bytes" not in found:
             self.problems.append(Problem(f"{path}.bytes", ABSENT, "is missing: how many, or buffers `from` and `to`"))
         for end, name in zip(ends, ("from", "to"), strict=True):
+            if managed.not_copied(end, f"{path}.{name}", self.problems):
+                continue
             if end is not None and found.get("bytes", 0) > end.bytes:
                 self.problems.append(Problem(f"{path}.bytes", found["bytes"], f"is more than buffer {end.name} has ({end.bytes})"))
             host = (way == "h2d" and name == "from") or (way == "d2h" and name == "to")

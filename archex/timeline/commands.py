@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from archex.timeline.queues import Queue
 
-#: What a command can be. `kernel`, `copy` and `collective` do work; `graph` stands for its nodes; `record` and `wait` only order others.
-KINDS = ("kernel", "copy", "collective", "graph", "record", "wait")
+#: What a command can be. `kernel`, `copy`, `collective` and `prefetch` do work; `graph` stands for its nodes; `record` and `wait` only
+#: order others; `faults` and `migration` are nobody's commands: what managed memory makes of a kernel or a prefetch.
+KINDS = ("kernel", "copy", "collective", "prefetch", "graph", "record", "wait", "faults", "migration")
 
 
 class Command:
     """issued: its call began. submitted: the doorbell. arrived: its packet was fetched. ready: nothing more to wait for. started, ended.
 
     begin: called when it may start. what: number and name in the rows. waited_for: the command that kept it last, or `host`.
+    stalls: from when to when a kernel stood still for pages.
     """
 
     __slots__ = (
         "_open", "about", "alone", "arrived", "begin", "bytes", "decoded", "device", "ended", "free",
         "gate", "graph", "issued", "kind", "later", "name", "number", "priority", "queue",
-        "ready", "seen", "started", "stream", "submitted", "thread", "waited_for", "waits_on",
+        "ready", "seen", "stalls", "started", "stream", "submitted", "thread", "waited_for", "waits_on",
     )  # fmt: skip
 
     def __init__(self, number: int, kind: str, name: str, stream: str, device: int) -> None:
@@ -39,6 +41,7 @@ class Command:
         self.gate = ""  # an event not recorded so far that it waits for
         self.waited_for: Command | None = None
         self.waits_on: list[Command] = []
+        self.stalls: list[tuple[float, float]] = []
         self.seen: list[Callable[[], None]] = []  # host threads that wait for its end
         self._open = 0
         self.later: list[tuple[Command, float]] = []

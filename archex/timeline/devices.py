@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from archex.timeline.clock import Clock
 from archex.timeline.commands import Command
@@ -11,6 +11,9 @@ from archex.timeline.fluid import Fluid, Resource
 from archex.timeline.machine import Machine
 from archex.timeline.model import Kernel
 from archex.timeline.queues import Engines, Queue
+
+if TYPE_CHECKING:
+    from archex.timeline.paging import Paging
 
 #: Directions of a copy, and the field of the copy engine that counts its engines.
 DIRECTIONS = {"h2d": "to_device", "d2h": "to_host"}
@@ -24,6 +27,7 @@ class Device:
         self.engines = Engines(clock, machine.processor)
         fetch = 3 * machine.host.latency + machine.host.packet / machine.copies.rate_to_device
         self.queues = [Queue(q, clock, self.engines, machine.host.depth, fetch) for q in range(machine.host.queues)]
+        self.paging: Paging | None = None
         self._state: list[Any] = []
         self._queue_of: dict[str, Queue] = {}
         self._node_free = 0.0
@@ -50,8 +54,16 @@ class Device:
 
     def kernel(self, kernel: Kernel, priority: int = 0) -> tuple[float, Callable[[Command], None]]:
         """(time alone, what starts it) of a kernel from a queue."""
-        work = self.machine.launch_ns + self.machine.drain_ns + self.body(kernel)
-        return work, lambda command: self.work(command, work, self.needs(kernel), priority, placed=True)
+        times = self.machine.launch_ns, self.body(kernel), self.machine.drain_ns
+        return sum(times), lambda command: self._run(command, kernel, times, priority, placed=True)
+
+    def _run(self, command: Command, kernel: Kernel, times: tuple[float, float, float], priority: int, placed: bool = False) -> None:
+        """Start a kernel; times: its beginning, its work, its end."""
+        if kernel.touches:
+            assert self.paging is not None
+            self.paging.kernel(command, kernel, self, times, placed)
+        else:
+            self.work(command, sum(times), self.needs(kernel), priority, placed)
 
     def body(self, kernel: Kernel) -> float:
         """A kernel's time from its first instruction to its last."""
@@ -65,8 +77,9 @@ class Device:
 
     def node(self, kernel: Kernel, root: bool, priority: int = 0) -> tuple[float, Callable[[Command], None]]:
         """A kernel as a node of a graph: only a root costs a whole start."""
-        work = self.body(kernel) + (self.machine.launch_ns + self.machine.drain_ns if root else 0.0)
-        return work, lambda command: self.work(command, work, self.needs(kernel), priority)
+        begin, end = (self.machine.launch_ns, self.machine.drain_ns) if root else (0.0, 0.0)
+        times = begin, self.body(kernel), end
+        return sum(times), lambda command: self._run(command, kernel, times, priority)
 
     def issue_node(self, time: float) -> float:
         """When a node that is free at `time` starts: one after the other."""

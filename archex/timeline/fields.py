@@ -39,6 +39,7 @@ STEPS: dict[str, tuple[Field, dict[str, Field]]] = {
             "from": Field("buffer"), "to": Field("buffer"), "source": Field("device"), "target": Field("device"),
         },
     ),
+    "prefetch": (Field("buffer"), {"stream": _STREAM, "to": Field("choice", choices=("device", "host"))}),
     "record": (Field("name"), {"stream": _STREAM, "time": Field("flag")}),
     "wait": (Field("event"), {"stream": _STREAM}),
     "query": (Field("event"), {}),
@@ -63,11 +64,16 @@ KERNEL = {
     "launch": Field("launch"), "suite": Field("name"), "path": Field("name"), "us": Field("number"), "cycles": Field("number"),
     "units": Field("number"), "memory": Field("ratio"), "arguments": Field("B"), "caches": Field("choice", choices=("cold", "warm")),
     "cache": Field("choice", choices=("hit", "miss")), "instructions": Field("count"),
+    "touches": Field("steps"),
 }  # fmt: skip
 STREAM = {"device": Field("device"), "priority": Field("integer")}
 BUFFER = {
     "bytes": Field("B", required=True, low=1), "device": Field("device"),
-    "memory": Field("choice", choices=("device", "pinned", "pageable")),
+    "memory": Field("choice", choices=("device", "pinned", "pageable", "managed")),
+}  # fmt: skip
+TOUCH = {
+    "buffer": Field("buffer", required=True), "share": Field("ratio"), "mode": Field("choice", choices=("read", "write")),
+    "order": Field("choice", choices=("sequential", "random")), "seed": Field("count"),
 }  # fmt: skip
 ROOT = ("name", "devices", "kernels", "streams", "buffers", "graphs", "steps", "threads")
 

@@ -38,7 +38,7 @@ class Resource:
                 left -= gets
                 found.append(gets / wants)
             return found
-        wanted = [user.demands[self] for user in self.users]
+        wanted = [0.0 if user.held else user.demands[self] for user in self.users]
         level = self.capacity
         if sum(wanted) > self.capacity:
             level = _level(sorted(wanted), self.capacity)
@@ -56,14 +56,24 @@ def _level(wanted: list[float], capacity: float) -> float:
     return capacity
 
 
-class Activity:
-    """`work`: nanoseconds it takes alone. demands: resource -> how much of it, above 0. done: called at its end."""
+def _no_more(activity: Activity) -> bool:
+    return False
 
-    __slots__ = ("_since", "begun", "demands", "done", "order", "pace", "version", "work")
+
+class Activity:
+    """`work`: nanoseconds it takes alone. demands: resource -> how much of it, above 0. done: called at its end.
+
+    more: called when its work is done: gives it further work (`work`, `held`) and says so, or says that this was the end. held: it stands
+    still and takes no bandwidth, but keeps its places.
+    """
+
+    __slots__ = ("_since", "begun", "demands", "done", "held", "more", "order", "pace", "version", "work")
 
     def __init__(self, work: float, demands: Mapping[Resource, float], done: Callable[[], None], order: tuple[int, int]) -> None:
         self.work, self.demands, self.done, self.order = work, demands, done, order
         self.pace, self.version, self._since, self.begun = 0.0, 0, 0.0, -1.0
+        self.held = False
+        self.more: Callable[[Activity], bool] = _no_more
 
     def __lt__(self, other: Activity) -> bool:
         return self.order < other.order
@@ -81,10 +91,18 @@ class Fluid:
         self._clock = clock
         self._count = 0
 
-    def begin(self, work: float, demands: Mapping[Resource, float], done: Callable[[], None], priority: int = 0) -> Activity:
+    def begin(
+        self,
+        work: float,
+        demands: Mapping[Resource, float],
+        done: Callable[[], None],
+        priority: int = 0,
+        more: Callable[[Activity], bool] | None = None,
+    ) -> Activity:
         """Start work; `done` is called when it ends."""
         self._count += 1
         activity = Activity(work, {r: d for r, d in demands.items() if d > 0}, done, (-priority, self._count))
+        activity.more = more or _no_more
         activity._since = self._clock.now
         if not activity.demands:
             self._set(activity, 1.0)
@@ -98,12 +116,22 @@ class Fluid:
         if version != activity.version:
             return  # its pace has changed since
         activity.advance(self._clock.now)
+        if activity.more(activity):
+            self.change(activity)
+            return
         for resource in activity.demands:
             resource.users.remove(activity)
         activity.version += 1
         activity.done()
         if activity.demands:
             self._renew(activity)
+
+    def change(self, activity: Activity) -> None:
+        """It has other work than before, or is held or let go."""
+        activity.version += 1
+        activity.pace = -1.0  # whatever its pace becomes, its end is another
+        activity._since = self._clock.now
+        self._renew(activity)
 
     def _renew(self, changed: Activity) -> None:
         """Paces of everything that shares a resource with what has begun or ended."""
@@ -112,7 +140,7 @@ class Fluid:
             touched.update(dict.fromkeys(resource.users))
         shares: dict[Any, dict[Activity, float]] = {}
         for activity in touched:
-            pace = 1.0
+            pace = 0.0 if activity.held else 1.0
             for resource in activity.demands:
                 if resource not in shares:
                     shares[resource] = dict(zip(resource.users, resource.shares(), strict=True))
@@ -128,6 +156,8 @@ class Fluid:
         activity.version += 1
         if pace > 0 and activity.begun < 0:
             activity.begun = now
+        if activity.held:
+            return
         if activity.work <= _NOTHING:
             self._clock.at(now, self._end, activity, activity.version)
         elif pace > 0:

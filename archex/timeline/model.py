@@ -12,6 +12,17 @@ import attrs
 
 
 @attrs.frozen
+class Touch:
+    """Managed memory that a kernel touches: a share of a buffer's pages, the first ones in order or any by seed, each once a launch."""
+
+    buffer: str
+    share: float = 1.0
+    writes: bool = False
+    order: str = "sequential"
+    seed: int = 0
+
+
+@attrs.frozen
 class Kernel:
     """A kernel: a launch of a suite that is simulated, or a time that is given.
 
@@ -36,6 +47,7 @@ class Kernel:
     caches: str = ""
     cache: str = ""
     instructions: int = 0
+    touches: tuple[Touch, ...] = ()
 
 
 @attrs.frozen
@@ -49,7 +61,7 @@ class Stream:
 
 @attrs.frozen
 class Buffer:
-    """Memory of a device, or of the host (pinned or pageable)."""
+    """Memory of a device, of the host (pinned or pageable), or managed: its pages begin on `device`, or on the host."""
 
     name: str
     bytes: int

@@ -19,6 +19,8 @@ from archex.timeline.fluid import Fluid, Resource
 from archex.timeline.machine import Machine
 from archex.timeline.meeting import Meeting
 from archex.timeline.model import Node, Step, Workload
+from archex.timeline.pages import Pages
+from archex.timeline.paging import Paging
 from archex.timeline.walks import flat
 
 
@@ -54,6 +56,7 @@ class Timeline:
     calls: Sequence[Call]
     devices: Sequence[Device]
     total_ns: float
+    pages: Pages | None = None
 
     def happened(self, event: str) -> list[float]:
         """When an event happened, each time."""
@@ -77,6 +80,9 @@ class Run:
         self.fluid = Fluid(self.clock)
         self.links = {name: Resource(name, capacity) for name, capacity in machine.links.items()}
         self.devices = [Device(n, self.clock, self.fluid, machine) for n in range(workload.devices)]
+        self.paging = Paging(self, machine.paged) if machine.paged is not None else None
+        for device in self.devices:
+            device.paging = self.paging
         self.commands: list[Command] = []
         self.calls: list[Call] = []
         self.last: dict[str, Command] = {}
@@ -97,7 +103,8 @@ class Run:
         if any(not thread.over for thread in self.threads) or any(command.ended < 0 for command in self.commands):
             raise DeadlockError(explain(self))
         total = max([0.0, *(call.ended for call in self.calls), *(command.ended for command in self.commands)])
-        return Timeline(self.workload, self.machine, self.commands, self.calls, self.devices, total)
+        pages = self.paging.pages if self.paging is not None else None
+        return Timeline(self.workload, self.machine, self.commands, self.calls, self.devices, total, pages)
 
     def number(self) -> int:
         """Of the next row."""
@@ -107,6 +114,12 @@ class Run:
     def event(self, name: str) -> Event:
         """An event by name."""
         return self.events.setdefault(name, Event())
+
+    @property
+    def managed(self) -> Paging:
+        """Managed memory; a workload that has some has this."""
+        assert self.paging is not None
+        return self.paging
 
     # --- commands
 

@@ -11,8 +11,11 @@ from typing import NamedTuple
 from archex.timeline.run import Timeline
 
 #: What runs, by which kinds of commands run at a moment.
-_RUNNING = ("kernel", "copy", "collective")
-_NAMES = {"kernel": "kernels", "copy": "copies", "collective": "collectives"}
+_RUNNING = ("kernel", "stalled", "copy", "prefetch", "migration", "faults", "collective")
+_NAMES = {
+    "kernel": "kernels", "stalled": "kernels waiting for pages", "copy": "copies", "prefetch": "prefetches", "migration": "migrations",
+    "faults": "fault service", "collective": "collectives",
+}  # fmt: skip
 #: Why nothing runs, the first that holds.
 TRAVEL, ORDER, NOTHING = "idle: packet under way", "idle: between commands", "idle: nothing asked for"
 HOST = "idle: host in "
@@ -51,7 +54,15 @@ def _spans(timeline: Timeline, device: int) -> Iterator[tuple[float, float, str]
         if command.device != device:
             continue
         if command.kind in _RUNNING:
-            yield command.started, command.ended, command.kind
+            cause = command.waited_for
+            if command.kind == "migration" and cause is not None and cause.kind == "prefetch" and cause.device == device:
+                continue  # the prefetch itself is there
+            begin = command.started
+            for still, goes_on in command.stalls:
+                yield begin, still, command.kind
+                yield still, goes_on, "stalled"
+                begin = goes_on
+            yield begin, command.ended, command.kind
         else:
             yield command.started, command.ended, ORDER
         if command.graph is None:

@@ -17,6 +17,14 @@ from archex_plugins.indexing.hashed import Hashed
 from archex_plugins.indexing.modulo import Modulo
 from archex_plugins.interleaving.hashed_chunks import HashedChunks
 from archex_plugins.interleaving.plain_chunks import PlainChunks
+from archex_plugins.paging.by_lot import PagesByLot
+from archex_plugins.paging.by_tree import ByTree
+from archex_plugins.paging.coherent_access import CoherentAccess
+from archex_plugins.paging.driver_migrated import DriverMigrated
+from archex_plugins.paging.hardware_retry import HardwareRetry
+from archex_plugins.paging.least_recent import LeastRecentPages
+from archex_plugins.paging.only_asked import OnlyAsked
+from archex_plugins.paging.whole_block import WholeBlock
 from archex_plugins.placement.depth_first import DepthFirst
 from archex_plugins.placement.in_order import InOrder
 from archex_plugins.placement.least_held import LeastHeld
@@ -54,6 +62,7 @@ POLICIES: tuple[type[Part], ...] = (
     BankedFile, PortedFile, Hierarchy, Mesh, Ring,
     FullMesh, RingOfDevices, Switched, Torus, TreeOfSwitches,
     LeastLoadedQueues, RoundRobinQueues, SingleQueue,
+    CoherentAccess, DriverMigrated, HardwareRetry, LeastRecentPages, PagesByLot, ByTree, OnlyAsked, WholeBlock,
 )  # fmt: skip
 
 

@@ -13,9 +13,16 @@ from machines import ran, shipped
 GOOD: dict[str, Any] = {
     "streams": ["a", "b"],
     "kernels": {"k": {"us": 10}},
-    "buffers": {"x": {"bytes": "1 MiB"}, "h": {"bytes": "1 MiB", "memory": "pinned"}},
+    "buffers": {"x": {"bytes": "1 MiB"}, "h": {"bytes": "1 MiB", "memory": "pinned"}, "m": {"bytes": "1 MiB", "memory": "managed"}},
     "steps": [{"launch": "k", "stream": "a"}],
 }
+
+
+def touching(**touch: Any) -> dict[str, Any]:
+    """A kernel that touches managed memory in a wrong way."""
+    return {"kernels": {"k": {"us": 10, "touches": [{"buffer": "m"} | touch]}}}
+
+
 WRONG: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({"kernals": {}}, "kernals", "did you mean kernels?"),
     ({"devices": 0}, "devices", "at least 1"),
@@ -57,6 +64,21 @@ WRONG: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({"steps": [{"work": "10 bytes"}]}, "steps[0].work", "unit bytes"),
     ({"threads": {"t": []}}, "steps", "either `steps`, or `threads`"),
     ({"steps": "launch"}, "steps", "must be a list of steps"),
+    (touching(buffer="y"), "kernels.k.touches[0].buffer", "is not a known buffer"),
+    (touching(buffer="h"), "kernels.k.touches[0].buffer", "memory: managed"),
+    (touching(share=0), "kernels.k.touches[0].share", "above 0"),
+    (touching(share=1.5), "kernels.k.touches[0].share", "at most 1"),
+    (touching(mode="wrote"), "kernels.k.touches[0].mode", "did you mean write?"),
+    (touching(order="shuffled"), "kernels.k.touches[0].order", "random, sequential"),
+    (touching(order="random", seed=-1), "kernels.k.touches[0].seed", "at least 0"),
+    (touching(seed=4), "kernels.k.touches[0].seed", "is for `order: random`"),
+    (touching(bytes="1 MiB"), "kernels.k.touches[0].bytes", "is not a known key"),
+    ({"kernels": {"k": {"us": 1, "touches": "m"}}}, "kernels.k.touches", "must be a list of buffers"),
+    ({"steps": [{"prefetch": "x", "stream": "a"}]}, "steps[0].prefetch", "must be a buffer with `memory: managed`, not device"),
+    ({"steps": [{"prefetch": "m", "to": 1, "stream": "a"}]}, "steps[0].to", "device, host"),
+    ({"steps": [{"copy": "h2d", "from": "m", "to": "x", "stream": "a"}]}, "steps[0].from", "a step `prefetch` moves it"),
+    ({"steps": [{"capture": "g", "steps": [{"prefetch": "m", "stream": "a"}]}]}, "steps[0].steps[0]", "can't be captured"),
+    ({"buffers": {"h": {"bytes": 4, "memory": "pinned", "device": 0}}}, "buffers.h.device", "pinned memory is the host's"),
 )
 
 
@@ -82,6 +104,7 @@ def test_the_builder_says_which_steps_there_are() -> None:
 
 def test_a_file_and_the_builder_say_the_same() -> None:
     work = Builder(streams=["a", "b"]).kernel("k", us=10).buffer("x", bytes="1 MiB").buffer("h", bytes="1 MiB", memory="pinned")
+    work.buffer("m", bytes="1 MiB", memory="managed")
     assert parts_of(work.launch("k", stream="a").done()) == parts_of(read(GOOD))
 
 

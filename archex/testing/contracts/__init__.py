@@ -13,6 +13,7 @@ from archex.testing.contracts.bank_conflict import BankConflictContract
 from archex.testing.contracts.coalescing import CoalescingContract
 from archex.testing.contracts.interleave import InterleaveContract
 from archex.testing.contracts.link import LinkContract
+from archex.testing.contracts.paging import PageEvictionContract, PageMigrationContract, PagePrefetchContract
 from archex.testing.contracts.part import PartContract
 from archex.testing.contracts.placement import PlacementContract
 from archex.testing.contracts.register_file import RegisterFileContract
@@ -64,12 +65,15 @@ CONTRACTS: dict[str, type[PartContract]] = {
     "host": HostContract,
     "command_processor": CommandProcessorContract,
     "copy_engine": CopyEngineContract,
+    "page_migration": PageMigrationContract,
     "replacement": ReplacementContract,
     "set_index": SetIndexContract,
     "coalescing": CoalescingContract,
     "bank_conflict": BankConflictContract,
     "interleave": InterleaveContract,
     "placement": PlacementContract,
+    "page_eviction": PageEvictionContract,
+    "page_prefetch": PagePrefetchContract,
 }
 
 __all__ = [
@@ -92,6 +96,9 @@ __all__ = [
     "LocalMemoryContract",
     "MatrixUnitContract",
     "MemoryContract",
+    "PageEvictionContract",
+    "PageMigrationContract",
+    "PagePrefetchContract",
     "PartContract",
     "PlacementContract",
     "RegisterFileContract",

@@ -1,0 +1,58 @@
+"""What a workload says about managed memory, checked: which kernels touch what of it, what is prefetched, and what can't be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from archex.base.errors import Problem
+from archex.timeline import fields as f
+from archex.timeline.model import Buffer, Touch
+
+MANAGED = "managed"
+
+
+def touches(given: Any, path: str, known: Mapping[str, Any], buffers: Mapping[str, Buffer], problems: list[Problem]) -> tuple[Touch, ...]:
+    """The managed memory that a kernel touches."""
+    if given is None:
+        return ()
+    if not isinstance(given, (list, tuple)) or not given:
+        problems.append(Problem(path, given, "must be a list of buffers, each with what is done to it"))
+        return ()
+    found = []
+    for place, item in enumerate(given):
+        here = f"{path}[{place}]"
+        before = len(problems)
+        values = f.fields(item, f.TOUCH, here, known, problems)
+        if values.get("share") is not None and not 0 < values["share"] <= 1:
+            problems.append(Problem(f"{here}.share", values["share"], "must be above 0 and at most 1"))
+        if len(problems) == before:
+            is_managed(buffers[values["buffer"]], f"{here}.buffer", problems)
+            order, seed = values.get("order", "sequential"), values.get("seed", 0)
+            if "seed" in values and order == "sequential":
+                problems.append(Problem(f"{here}.seed", seed, "is for `order: random`"))
+            found.append(Touch(values["buffer"], values.get("share", 1.0), values.get("mode", "read") == "write", order, seed))
+    return tuple(found)
+
+
+def is_managed(buffer: Buffer, path: str, problems: list[Problem]) -> None:
+    """Only managed memory has pages that move."""
+    if buffer.memory != MANAGED:
+        problems.append(Problem(path, buffer.name, f"must be a buffer with `memory: managed`, not {buffer.memory}"))
+
+
+def not_copied(buffer: Buffer | None, path: str, problems: list[Problem]) -> bool:
+    """Whether a buffer can't be an end of a copy."""
+    if buffer is None or buffer.memory != MANAGED:
+        return False
+    problems.append(Problem(path, buffer.name, "is managed memory, which kernels touch where it is; a step `prefetch` moves it"))
+    return True
+
+
+def placed(name: str, found: Mapping[str, Any], problems: list[Problem]) -> Buffer:
+    """A buffer from its fields."""
+    memory = found.get("memory", "device")
+    if memory in ("pinned", "pageable") and "device" in found:
+        problems.append(Problem(f"buffers.{name}.device", found["device"], f"is given, but {memory} memory is the host's"))
+    device = found.get("device", 0) if memory == "device" else found.get("device") if memory == MANAGED else None
+    return Buffer(name, found.get("bytes") or 0, device, memory)

@@ -1,0 +1,1 @@
+"""Where pages of managed memory are, which of them move, and when."""

@@ -1,0 +1,39 @@
+"""A driver on the host sees to faults, a batch at a time; waves are replayed when the batch has been moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from archex.parts.page_migration import PageMigration, PageMigrationSpec
+from archex.parts.part import choice, number
+
+# Of `params`: what stands in the Spec before the part's own numbers are page, block and keeps_copy.
+BATCH_SERVICE, BLOCK_SERVICE, FAULT_SERVICE = 6, 7, 8
+
+
+@attrs.frozen(kw_only=True)
+class DriverNumbers(PageMigrationSpec):
+    """How many faults the driver takes at once and what it does with them."""
+
+    batch: int = number("count", "faults that are seen to together, at most", low=1)
+    outstanding: int = number("count", "pages that a kernel may wait for at a time", low=1)
+    latency: float = number("s", "from a fault until the driver begins to see to it")
+    batch_service: float = number("s", "the driver's time for a batch")
+    block_service: float = number("s", "beside that for each block in which a fault lies")
+    fault_service: float = number("s", "beside that for each fault")
+    replay: str = choice(
+        "when waves go on: after each batch, of which those behind it are thrown away and come again, or stay in the buffer",
+        ("batch_flush", "batch"),
+    )
+
+
+class DriverMigrated(PageMigration):
+    """One batch after the other: taken from the buffer, seen to block by block, moved, replayed."""
+
+    name = "driver_migrated"
+    Spec = DriverNumbers
+
+    @staticmethod
+    def serve(faults: int, blocks: int, params: Any) -> float:
+        return float(params[BATCH_SERVICE] + blocks * params[BLOCK_SERVICE] + faults * params[FAULT_SERVICE])
