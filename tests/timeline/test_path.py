@@ -13,6 +13,7 @@ from archex.base.errors import RequestError
 from archex.cli.main import main
 from archex.cli.timeline import load
 from archex.records.timelines import COLUMNS
+from archex.suite.launch import Launch, Variant
 from archex.testing.devices import described
 from archex.workloads import machine
 
@@ -121,3 +122,54 @@ def test_buffers_must_fit_the_memory(here: Path) -> None:
     Path("large.yaml").write_text("buffers: {x: {bytes: 900 GiB}}\nsteps: [{work: 1 us}]\n")
     with pytest.raises(RequestError, match="buffers of device 0 have together"):
         machine(described("h200"), load(Path("large.yaml"), None))
+
+
+DESCRIBED = """
+parameters: {rows: 4, wide: 256, twice: false}
+kernels:
+  norm:
+    suite: standard
+    launch:
+      ptx: rows.ptx
+      entry: rmsnorm
+      grid: ["${rows}"]
+      block: [256]
+      args:
+        - {buffer: A, dtype: f16, bytes: "${rows * wide * 2}"}
+        - {buffer: G, dtype: f16, bytes: "${wide * 2}"}
+        - {buffer: C, dtype: f16, bytes: "${rows * wide * 2}"}
+        - {i32: "${wide / 8}"}
+  unused: {suite: standard, launch: attention}
+  product: {suite: standard, launch: tensor_gemm_2, caches: warm}
+steps:
+  - {launch: norm}
+  - {if: "${twice}", launch: product}
+  - {sync: all}
+"""
+
+
+def test_parameters_are_set_and_swept(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("work.yaml").write_text(DESCRIBED)
+    assert (
+        main(["timeline", "-m", "work.yaml", "device=tiny", "timeline.rows=4,8", "timeline.twice=false,true", "host.latency=1us,2us"]) == 0
+    )
+    said = capsys.readouterr().out
+    assert "(host.latency=1us, timeline.rows=8, timeline.twice=true)" in said
+    assert simulated() == ["norm", "tensor_gemm_2", "norm"], "what nobody launches is not simulated"
+    assert len(list(here.glob("work-tiny-*.parquet"))) == 8
+    for wrong, about in (
+        ("rowz=3", "timeline.rowz: is no parameter"),
+        ("rows=4,8", "sweeps need -m"),
+        ("rows=few", "must be a number"),
+        ("rows=1.5", "kernels.norm"),
+    ):
+        assert main(["timeline", "work.yaml", "device=tiny", f"timeline.{wrong}"]) == 2
+        assert about in capsys.readouterr().err
+
+
+def test_of_a_launch_with_variants_the_one_that_ran_fills_units() -> None:
+    one, other = Launch("one", grid=(2, 1, 1)), Launch("other", grid=(3, 1, 1))
+    whole = Launch("x", variants=(Variant("one", {}, one), Variant("other", {}, Launch("both", sequence=(other, one)))))
+    assert archex.workloads._chosen(whole, "one") is one
+    assert archex.workloads._chosen(whole, "other") is other
+    assert archex.workloads._chosen(one, "") is one
