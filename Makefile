@@ -61,6 +61,7 @@ accuracy: $(VENV)/.dev
 
 reports: $(VENV)/.dev
 	$(BIN)/python tests/docs/reports.py
+	$(BIN)/python tests/docs/layers.py
 
 speed: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.speed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import layers
 import pytest
 
 from reports import ANSWER, REPORTS, TABLES, asking, commands
@@ -20,4 +21,16 @@ def test_a_preset_that_asks_is_answered(name: str) -> None:
 
 
 def test_no_report_is_left_of_a_preset_that_is_gone() -> None:
-    assert {path.stem for path in REPORTS.glob("*.md")} == set(asking())
+    assert {path.stem for path in REPORTS.glob("*.md")} == {*asking(), layers.PAGE.stem}
+
+
+def test_the_layer_is_answered() -> None:
+    said, _, tables = layers.PAGE.read_text().partition(layers.TABLES)
+    assert "**Question.** " in said
+    assert "**Answer.** " in said
+    assert layers.COMMAND in said
+    for mode in layers.MODES:
+        assert f"## {mode.capitalize()}: microseconds a layer" in tables
+    for device in layers.DEVICES:
+        assert tables.count(f"| `{device}` |") == len(layers.MODES) * len(layers.RANKS)
+    assert all(way in tables for way in layers.WAYS)
