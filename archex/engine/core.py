@@ -32,6 +32,7 @@ from archex.engine.state import (
     STOP_INSTRUCTIONS,
     STOP_WORKGROUPS,
     U_NEXT,
+    U_TURN,
 )
 
 _INSTRUCTIONS = tab.COUNTER_INDEX["wave_instructions"]
@@ -94,8 +95,10 @@ def advance_unit(core: Any, paths: Any, functions: Any, calls: Any, state: Any, 
     schedulers = core.unit_int[tab.SCHEDULERS]
     first = unit * schedulers
     while True:
-        best, now = first, state.schedulers[first, S_NOW]
-        for g in range(first + 1, first + schedulers):
+        g = best = first + state.units[unit, U_TURN]
+        now = state.schedulers[best, S_NOW]
+        for _ in range(schedulers - 1):
+            g = g + 1 if g + 1 < first + schedulers else first
             if state.schedulers[g, S_NOW] < now:
                 best, now = g, state.schedulers[g, S_NOW]
         if now >= end:

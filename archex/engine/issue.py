@@ -46,6 +46,7 @@ from archex.engine.state import (
     STARVED,
     TOKEN_SHIFT,
     U_ISSUED,
+    U_TURN,
     W_BARRIER,
     W_BLOCK,
     W_BUSY,
@@ -64,6 +65,7 @@ from archex.engine.state import (
     X_CODE,
     X_HOLD,
     X_MEMORY,
+    X_SHARED,
 )
 from archex.engine.wave import OVER, align, prepare_wave
 from archex.engine.workgroup import arrive, wake_waves
@@ -237,6 +239,9 @@ def issue(
         if short > 0:
             hold_wave(wave, now + short + 1, tab.STALL_DISPATCH)
     late = hold_pipe(state, wave, row, now)
+    if row[X_SHARED] != 0:  # schedulers have it in turn
+        after = g + 1 - unit * core.unit_int[tab.SCHEDULERS]
+        state.units[unit, U_TURN] = after if after < core.unit_int[tab.SCHEDULERS] else 0
     done = now + late + row[lay.LATENCY]
     ready = done
     if kind != lay.ARITHMETIC:

@@ -105,7 +105,8 @@ U_FAR_LINE = 12  # furthest instruction line fetched so far
 U_ISSUED = 13  # wave-instructions issued
 U_LIVE = 14  # as S_LIVE and S_SINCE
 U_SINCE = 15
-UNIT_COLUMNS = 16
+U_TURN = 16  # its scheduler that goes first where several could in a cycle: the one after the last that took a shared pipe
+UNIT_COLUMNS = 17
 
 # --- groups[s]: a workgroup in context slot s
 G_UNIT = 0

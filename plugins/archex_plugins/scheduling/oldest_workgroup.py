@@ -1,4 +1,4 @@
-"""Greedy, then the oldest workgroup, its waves in turn: older workgroups make room sooner, waves of one are served alike."""
+"""Greedy, then the oldest workgroup, whose wave has waited longest: older workgroups make room sooner, waves of one are served alike."""
 
 from __future__ import annotations
 
@@ -10,22 +10,28 @@ from archex.parts.wave_scheduler import WaveScheduler
 
 
 class OldestWorkgroup(WaveScheduler):
-    """Keeps the wave that issued last; when it can't, goes round the waves of the oldest workgroup that has one that can."""
+    """Keeps the wave that issued last; when it can't, takes the oldest workgroup that has one that can, of these the one that issued longest ago.
+
+    Going round the slots would not do: whoever gets a result issues what takes it, and the turn is at the slot behind; where results come
+    in a rhythm, some slots never have it.
+    """
 
     name = "oldest_workgroup"
 
+    @classmethod
+    def state_words(cls, spec: Any, count: int, each: int) -> int:
+        return count  # the cycle of each slot's last issue
+
     @staticmethod
     def pick_wave(view: Any, state: Any, params: Any) -> int:
-        if view.last >= 0 and (view.ready >> view.last) & 1:
-            return view.last
-        mask, mine, group = view.ready, 0, 1 << 62
-        while mask != 0:
-            slot = lowest(mask)
-            mask &= mask - 1
-            started = view.age[view.first + slot] // GROUP_AGES
-            if started < group:
-                group, mine = started, 0
-            if started == group:
-                mine |= 1 << slot
-        behind = mine & ~((2 << view.last) - 1) if view.last >= 0 else mine
-        return lowest(behind) if behind != 0 else lowest(mine)
+        best = view.last
+        if best < 0 or not (view.ready >> best) & 1:
+            mask, group, issued = view.ready, 1 << 62, 1 << 62
+            while mask != 0:
+                slot = lowest(mask)
+                mask &= mask - 1
+                started = view.age[view.first + slot] // GROUP_AGES
+                if started < group or (started == group and state[slot] < issued):
+                    best, group, issued = slot, started, state[slot]
+        state[best] = view.cycle
+        return best
