@@ -88,7 +88,7 @@ def lower(
     beside = {name: shape for name, shape in abilities.shapes.items() if shape.source == "local_memory"}
     latency |= {OPERATION + name: max(shape.least, 1.0) for name, shape in beside.items()}  # as long as one holds the next up
     budget = (registers or 255) - spec.reserved_registers
-    ordered, peaks, passing = _schedule(known, blocks, latency, budget)
+    ordered, peaks, passing = _schedule(known, blocks, latency, budget, spec.orders == "searched")
     demand = max(peaks, default=0) + spec.reserved_registers
     spilled = 0
     if registers and max(peaks, default=0) > budget:
@@ -170,7 +170,7 @@ def _jumps(known: Facts, blocks: list[list[Node]]) -> None:
 
 
 def _schedule(
-    known: Facts, blocks: list[list[Node]], latency: dict[str, float], budget: int
+    known: Facts, blocks: list[list[Node]], latency: dict[str, float], budget: int, searched: bool
 ) -> tuple[list[list[Node]], list[int], list[Passing]]:
     ordered, peaks, passing = [], [], []
     dtypes = known.function.register_dtypes
@@ -182,7 +182,7 @@ def _schedule(
         outlive = {value for node in nodes for value in (*node.reads, *node.writes) if set(value.registers) & known.live_out[index]}
         through, here = outside[index]
         passing.append(Passing(taken + through, outlive | here))
-        order, peak = schedule(nodes, latency, taken + through, budget, outlive | here)
+        order, peak = schedule(nodes, latency, taken + through, budget, outlive | here, searched)
         ordered.append(order)
         peaks.append(peak)
     return ordered, peaks, passing

@@ -6,6 +6,8 @@ the nodes in issue order, and the most registers live at once: the best of sever
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from archex.lowering.form import Value
 from archex.lowering.late import lower_loads
 from archex.lowering.listing import attempt, lean_order, length, profile
@@ -23,12 +25,18 @@ ENOUGH = 1.25
 #: A block that takes this many times the registers there are, when it is to do with them, will not fit.
 HOPELESS = 1.3
 #: Whether loads are `queued`, addresses made `deep`, and a full block `thrifty`: see `_segment`.
-VARIANTS = ((False, False, False), (True, False, False), (False, True, False), (False, False, True), (False, True, True))
+PLAIN = ((False, False, False), (True, False, False))
+VARIANTS = (*PLAIN, (False, True, False), (False, False, True), (False, True, True))
 
 
-def schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
-    """Order `nodes` (see `_schedule`), loads of local memory not earlier than the assembler has them."""
-    order, most = _schedule(nodes, latency, taken, budget, outlive)
+def schedule(
+    nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value], searched: bool = True
+) -> tuple[list[Node], int]:
+    """Order `nodes` (see `_schedule`), loads of local memory not earlier than the assembler has them.
+
+    searched: where registers are short, among many orders; else the first that fits, as a scheduler of one pass has it.
+    """
+    order, most = (_schedule if searched else _first)(nodes, latency, taken, budget, outlive)
     ahead = int(latency.get("local_ahead", 0.0))
     return (lower_loads(order, ahead) if ahead else order), most
 
@@ -56,19 +64,11 @@ def _schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: 
             break
     if fitting:
         return min(fitting, key=lambda found: length(found[0], latency))
-    lean = lean_order(nodes, latency, outlive)
-    for room in (budget, budget - 3, budget - 6, budget - 10, budget - 16, budget - 24, 0):
-        for order, sparing in ((lean, False), (nodes, True), (lean, True)):
-            found = attempt(order, latency, taken, room, outlive, sparing) if room >= 0 else best
-            if found[1] <= budget:
-                fitting.append(found)
-            best = min(best, found, key=lambda found: found[1])
+    spare = list(_spare(nodes, latency, taken, budget, outlive))
+    fitting = [found for found in spare if found[1] <= budget]
     if fitting:
         return min(fitting, key=lambda found: length(found[0], latency))
-    for order in (lean, nodes):
-        most = max([taken, *profile(order, taken, outlive)])
-        if most < best[1]:
-            best = list(order), most
+    best = _fewest([best, *spare], nodes, latency, taken, outlive)
     most = int(budget * (1.0 + SLACK))
     if best[1] > most:
         return best
@@ -76,15 +76,48 @@ def _schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: 
     return min((found for found in fitting if found[1] <= most), key=lambda found: length(found[0], latency), default=best)
 
 
-def _shortest(
-    nodes: list[Node], latency: dict[str, float], taken: int, room: int, most: int, outlive: set[Value]
+def _first(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> tuple[list[Node], int]:
+    """As `_schedule`, but of plain orders, and the first that fits once values must not be made early."""
+    best = attempt(nodes, latency, taken, PLENTY, outlive)
+    if best[1] > budget:
+        best = _shortest(nodes, latency, taken, budget, budget, outlive, PLAIN)
+    if best[1] <= budget:
+        return best
+    tried = []
+    for found in _spare(nodes, latency, taken, budget, outlive):
+        if found[1] <= budget:
+            return found
+        tried.append(found)
+    return _fewest([best, *tried], nodes, latency, taken, outlive)
+
+
+def _spare(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> Iterator[tuple[list[Node], int]]:
+    """Orders with ever less room for values made early, from an order that keeps few values and from the program's."""
+    lean = lean_order(nodes, latency, outlive)
+    for room in (budget, budget - 3, budget - 6, budget - 10, budget - 16, budget - 24, 0):
+        for order, sparing in ((lean, False), (nodes, True), (lean, True)):
+            if room >= 0:
+                yield attempt(order, latency, taken, room, outlive, sparing)
+
+
+def _fewest(
+    found: list[tuple[list[Node], int]], nodes: list[Node], latency: dict[str, float], taken: int, outlive: set[Value]
 ) -> tuple[list[Node], int]:
+    """What takes fewest registers: of those found, of values made just before their users, of the program's order."""
+    asis = [(list(order), max([taken, *profile(order, taken, outlive)])) for order in (lean_order(nodes, latency, outlive), nodes)]
+    return min([*found, *asis], key=lambda found: found[1])
+
+
+def _shortest(
+    nodes: list[Node], latency: dict[str, float], taken: int, room: int, most: int, outlive: set[Value],
+    variants: tuple[tuple[bool, bool, bool], ...] = VARIANTS,
+) -> tuple[list[Node], int]:  # fmt: skip
     """The shortest of the orders that try to do with `room` and take at most `most`; the one that takes fewest if none does."""
     found = [
         attempt(nodes, latency, taken, room, outlive, kept=kept, wide=wide, queued=queued, deep=deep, thrifty=thrifty)
         for kept in (((0, 4, 8, 12) if room == most else (0, 4)) if len(nodes) <= MANY else (0,))
         for wide in (False, True)
-        for queued, deep, thrifty in VARIANTS
+        for queued, deep, thrifty in variants
     ]
     fitting = [one for one in found if one[1] <= most]
     if fitting:

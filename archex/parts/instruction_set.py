@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import attrs
 
-from archex.parts.part import Part, flag, nested, number, text
+from archex.parts.part import Part, choice, flag, nested, number, text
 
 
 @attrs.frozen(kw_only=True)
@@ -67,6 +67,10 @@ class InstructionSetSpec:
     fuse: str = text("neighbours that one instruction does together, parted by spaces (see `lowering/fuse.py`)")
     widest_access: int = number("B", "bytes a lane that one memory instruction moves at most", high=64)
     merge_access: int = number("B", "bytes up to which loads and stores of neighbouring addresses are merged", high=64)
+    orders: str = choice(
+        "order of a block that registers are short for: the shortest of many that are tried, or the first found that fits",
+        ("searched", "first"),
+    )
     assumed_latency: dict[str, float] = number(
         "cycles", "what the assembler expects of operations of varying latency, for their order", high=2000, each="map"
     )

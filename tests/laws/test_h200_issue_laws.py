@@ -28,6 +28,17 @@ def test_waves_that_share_a_pipe_end_together(tmp_path: Path, waves: int) -> Non
     assert (many - few) / 200 == pytest.approx(2 * waves, rel=0.02)
 
 
+@pytest.mark.parametrize("waves", [7, 8])
+def test_schedulers_have_a_shared_pipe_in_turn(tmp_path: Path, waves: int) -> None:
+    """Chained shuffles take 25 cycles, their pipe one a cycle of all four schedulers: 4 W waves need 4 W cycles a step, none ends alone."""
+    step = "shfl.sync.bfly.b32 %r20, %r20, 1, 31, -1;\n"
+    begin, end = "mov.u32 %r20, %r2;\n", "cvt.rn.f32.u32 %f0, %r20;\n"
+    few, many = (
+        run(device("h200", **FETCH), launch(tmp_path, begin + step * steps + end, waves * 128))["cycles"] for steps in (100, 400)
+    )
+    assert (many - few) / 300 == pytest.approx(4 * waves, rel=0.02)
+
+
 def again(folder: Path, body: int) -> float:
     """Cycles a trip of a loop of `body` multiply-adds takes in one wave, beyond one each."""
     steps = "".join(f"fma.rn.f32 %f{10 + k % 4}, %f{10 + k % 4}, %f1, %f2;\n" for k in range(body))
