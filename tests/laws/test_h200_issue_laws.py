@@ -33,9 +33,7 @@ def test_schedulers_have_a_shared_pipe_in_turn(tmp_path: Path, waves: int) -> No
     """Chained shuffles take 25 cycles, their pipe one a cycle of all four schedulers: 4 W waves need 4 W cycles a step, none ends alone."""
     step = "shfl.sync.bfly.b32 %r20, %r20, 1, 31, -1;\n"
     begin, end = "mov.u32 %r20, %r2;\n", "cvt.rn.f32.u32 %f0, %r20;\n"
-    few, many = (
-        run(device("h200", **FETCH), launch(tmp_path, begin + step * steps + end, waves * 128))["cycles"] for steps in (100, 400)
-    )
+    few, many = (run(device("h200", **FETCH), launch(tmp_path, begin + step * steps + end, waves * 128))["cycles"] for steps in (100, 400))
     assert (many - few) / 300 == pytest.approx(4 * waves, rel=0.02)
 
 

@@ -10,7 +10,7 @@ from archex.parts.wave_scheduler import WaveScheduler
 
 
 class OldestWorkgroup(WaveScheduler):
-    """Keeps the wave that issued last; when it can't, takes the oldest workgroup that has one that can, of these the one that issued longest ago.
+    """Keeps the wave that issued last; when it can't, the oldest workgroup that has one that can gives the one that issued longest ago.
 
     Going round the slots would not do: whoever gets a result issues what takes it, and the turn is at the slot behind; where results come
     in a rhythm, some slots never have it.
