@@ -151,6 +151,7 @@ class DispatcherContract(PartContract):
     """Workgroups start no earlier and no closer together than it says."""
 
     places = ("dispatcher",)
+    slack = 0.03  # workgroups that start apart meet other turns of the schedulers at pipes they share
     costs = ("launch", "drain", "start_interval", "end_interval", "relaunch", "wave_start", "start_cost.*.cycles")
 
     def test_launch_and_drain_are_part_of_the_cycles(self) -> None:
