@@ -151,29 +151,30 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
         addresses=ints(64), scratch=ints(SCRATCH),
         memo=ints(MEMO_ROWS, MEMO_COLUMNS, value=-1), patterns=ints(PATTERN_ROWS, PATTERN_COLUMNS),
     ), ("scalars", "counters", "units", "cells"))  # fmt: skip
-    warm = previous is not None and previous.cells.shape == memory.cells.shape
+    if previous is None:
+        return memory
+    moved = previous.cells.size - memory.cells.size  # the first level is as large as local memory leaves it, the others lie behind it
     for row in paths.levels_int:
-        if previous is not None and warm and row[I_INSTANCES] == 1:  # nothing keeps several alike: a launch begins with them empty
+        if row[I_INSTANCES] == 1:  # nothing keeps several alike: a launch begins with them empty
             tags, used, status = level_cells(row, memory.cells)
-            old_tags, old_used, old_status = level_cells(row, previous.cells)
+            old_tags, old_used, old_status = level_cells(row, previous.cells, moved)
             flags = old_status & FLAG_MASK
             arrived = (flags >> PENDING_SHIFT) & SECTOR_MASK
             tags[:], used[:] = old_tags, old_used
             status[:] = (flags & ~(SECTOR_MASK << PENDING_SHIFT)) | arrived
-    if previous is not None and warm:
-        memory.scalars[USES] = previous.scalars[USES]
-        memory.set_state[:] = previous.set_state
-        memory.rows[:] = previous.rows
-        if previous.pages.shape == memory.pages.shape:
-            memory.pages[:] = previous.pages
-            memory.pages[:, KNOWN] = 0
+    memory.scalars[USES] = previous.scalars[USES]
+    memory.set_state[:] = previous.set_state
+    memory.rows[:] = previous.rows
+    if previous.pages.shape == memory.pages.shape:
+        memory.pages[:] = previous.pages
+        memory.pages[:, KNOWN] = 0
     return memory
 
 
-def level_cells(row: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Views of a level's tags, last uses and status words, sets x ways each (`row` of levels_int)."""
+def level_cells(row: np.ndarray, cells: np.ndarray, moved: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Views of a level's tags, last uses and status words, sets x ways each (`row` of levels_int); `moved`: it lies so much further on."""
     sets = int(row[I_INSTANCES] * row[I_PARTITIONS] * row[I_SLICES] * row[I_SETS])
-    ways, base = int(row[I_WAYS]), int(row[I_BASE])
+    ways, base = int(row[I_WAYS]), int(row[I_BASE]) + moved
     stride = int(row[I_STRIDE])
     level = cells[base : base + sets * stride].reshape(sets, stride)
     return level[:, :ways], level[:, ways : 2 * ways], level[:, 2 * ways : 3 * ways]
