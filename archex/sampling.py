@@ -27,9 +27,11 @@ STRETCH = 0.2
 AGREED = 0.005
 #: ... and compute units are alike in its second half (of those that work the slowest, against the mean): a launch ends with the slowest.
 ALIKE_UNITS = 0.02
+#: ... and waves are (standard deviation over mean, of the blocks they have begun in it): who is served last ends with little company.
+ALIKE_WAVES = 0.1
 #: ... and this many resident generations before and after the cut, unless that is more than MOST.
 GENERATIONS_BEFORE = 8
-GENERATIONS_AFTER = 1
+GENERATIONS_AFTER = 2
 MOST = 16_000_000
 #: Times MOST up to which a launch of several generations that no cut makes smaller is simulated whole.
 WINDOW_WHOLE = 1.5
@@ -145,7 +147,8 @@ def plan(work: Work, resident: int, whole: bool) -> Plan:
     if resident == work.workgroups:  # one generation
         if work.total <= MOST:
             return Plan("whole", everything, 0, work.workgroups)
-        return Plan("window", everything, MOST, work.workgroups, True)
+        rest = work.total > WINDOW_WHOLE * MOST  # else to the end, unless it may stop early
+        return Plan("window", everything, MOST if rest else int(work.total), work.workgroups, True)
     before = max(GENERATIONS_BEFORE, int(np.ceil(LEAST / generation)))
     kept = (before + GENERATIONS_AFTER) * resident + work.workgroups % resident
     if (before + GENERATIONS_AFTER + 0.5) * generation <= MOST:
@@ -244,9 +247,11 @@ def settled(samples: list[Sample]) -> bool:
     if len({end.instructions for end in ends}) < 4:
         return False
     rates = [_rate(ends[k + 1], ends[k]) for k in range(3)]
-    moved = samples[-1].issued - nearest(samples, done * LATER).issued
+    half = nearest(samples, done * LATER)
+    moved, begun = samples[-1].issued - half.issued, samples[-1].begun - half.begun
     working = moved[moved > 0]
     alike = not working.size or working.min() >= (1.0 - ALIKE_UNITS) * working.mean()
+    alike = alike and (not begun.size or begun.std() <= max(ALIKE_WAVES * begun.mean(), 1.0))
     return max(rates) <= (1.0 + AGREED) * min(rates) and bool(alike)
 
 

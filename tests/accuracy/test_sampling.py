@@ -17,7 +17,7 @@ SAMPLED = """
 bar_chain[warps=32]
 copy_f4[n=67108864]
 dfma_chain[ilp=1,warps=32]
-diverge[paths=2]
+shfl_chain[warps=32]
 divmod[n=4194304,d=7919,reps=1]
 fma_chain[ilp=1,warps=32]
 fma_chain[ilp=4,warps=16]
