@@ -1,6 +1,6 @@
 """How fast simulation is: whole processes on reference launches, medians, CPU seconds.
 
-Run: python -m benchmarks.speed [--folder ../shared/reference/h200] [--repeats 3]. Prints, for five named launches, wave-instructions
+Run: python -m benchmarks.speed [--folder results/reference/h200] [--repeats 3]. Prints, for five named launches, wave-instructions
 simulated in detail a CPU second (tracing apart; what is extrapolated does not count) and traced a second beside it; then what compiling
 everything costs on a fresh cache, and `archex --help`. Exit 1 when a target below is missed.
 
@@ -79,7 +79,7 @@ def help_seconds(repeats: int) -> float:
 def main() -> int:
     """Measure, print, compare with the targets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--folder", default="../shared/reference/h200", help="launches to take the five from")
+    parser.add_argument("--folder", default="results/reference/h200", help="launches to take the five from")
     parser.add_argument("--device", default="h200")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--measure", nargs="*", help=argparse.SUPPRESS)
