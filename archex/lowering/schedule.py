@@ -24,7 +24,7 @@ SLACK = 0.2
 ENOUGH = 1.25
 #: A block that takes this many times the registers there are, when it is to do with them, will not fit.
 HOPELESS = 1.3
-#: Whether loads are `queued`, addresses made `deep`, and a full block `thrifty`: see `_segment`.
+#: Whether loads are `queued`, addresses made `deep`, and a full block `thrifty`: see `listing`.
 PLAIN = ((False, False, False), (True, False, False))
 VARIANTS = (*PLAIN, (False, True, False), (False, False, True), (False, True, True))
 
@@ -64,11 +64,12 @@ def _schedule(nodes: list[Node], latency: dict[str, float], taken: int, budget: 
             break
     if fitting:
         return min(fitting, key=lambda found: length(found[0], latency))
-    spare = list(_spare(nodes, latency, taken, budget, outlive))
+    lean = lean_order(nodes, latency, outlive)
+    spare = list(_spare(nodes, lean, latency, taken, budget, outlive))
     fitting = [found for found in spare if found[1] <= budget]
     if fitting:
         return min(fitting, key=lambda found: length(found[0], latency))
-    best = _fewest([best, *spare], nodes, latency, taken, outlive)
+    best = _fewest([best, *spare], (lean, nodes), taken, outlive)
     most = int(budget * (1.0 + SLACK))
     if best[1] > most:
         return best
@@ -83,28 +84,27 @@ def _first(nodes: list[Node], latency: dict[str, float], taken: int, budget: int
         best = _shortest(nodes, latency, taken, budget, budget, outlive, PLAIN)
     if best[1] <= budget:
         return best
-    tried = []
-    for found in _spare(nodes, latency, taken, budget, outlive):
+    lean, tried = lean_order(nodes, latency, outlive), []
+    for found in _spare(nodes, lean, latency, taken, budget, outlive):
         if found[1] <= budget:
             return found
         tried.append(found)
-    return _fewest([best, *tried], nodes, latency, taken, outlive)
+    return _fewest([best, *tried], (lean, nodes), taken, outlive)
 
 
-def _spare(nodes: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]) -> Iterator[tuple[list[Node], int]]:
-    """Orders with ever less room for values made early, from an order that keeps few values and from the program's."""
-    lean = lean_order(nodes, latency, outlive)
+def _spare(
+    nodes: list[Node], lean: list[Node], latency: dict[str, float], taken: int, budget: int, outlive: set[Value]
+) -> Iterator[tuple[list[Node], int]]:
+    """Orders with ever less room for values made early, from an order that keeps few values (`lean`) and from the program's."""
     for room in (budget, budget - 3, budget - 6, budget - 10, budget - 16, budget - 24, 0):
         for order, sparing in ((lean, False), (nodes, True), (lean, True)):
             if room >= 0:
                 yield attempt(order, latency, taken, room, outlive, sparing)
 
 
-def _fewest(
-    found: list[tuple[list[Node], int]], nodes: list[Node], latency: dict[str, float], taken: int, outlive: set[Value]
-) -> tuple[list[Node], int]:
-    """What takes fewest registers: of those found, of values made just before their users, of the program's order."""
-    asis = [(list(order), max([taken, *profile(order, taken, outlive)])) for order in (lean_order(nodes, latency, outlive), nodes)]
+def _fewest(found: list[tuple[list[Node], int]], orders: tuple[list[Node], ...], taken: int, outlive: set[Value]) -> tuple[list[Node], int]:
+    """What takes fewest registers: of those found, and of these orders as they are."""
+    asis = [(list(order), max([taken, *profile(order, taken, outlive)])) for order in orders]
     return min([*found, *asis], key=lambda found: found[1])
 
 
