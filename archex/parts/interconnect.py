@@ -87,6 +87,4 @@ class Interconnect(Part):
     @classmethod
     def parameters(cls, spec: Any) -> tuple[float, ...]:
         """What a part's own Spec adds to the kind's."""
-        common = {field.name for field in attrs.fields(InterconnectSpec)}
-        values = [getattr(spec, field.name) for field in attrs.fields(cls.Spec) if field.name not in common]
-        return tuple(float(value) for value in values if isinstance(value, (int, float)))
+        return cls.numbers(spec, InterconnectSpec)

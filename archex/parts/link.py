@@ -99,9 +99,7 @@ class Link(Part):
     @classmethod
     def parameters(cls, spec: Any) -> tuple[float, ...]:
         """The links of a device, then what a part's own Spec adds to the kind's."""
-        common = {field.name for field in attrs.fields(LinkSpec)}
-        values = [getattr(spec, field.name) for field in attrs.fields(cls.Spec) if field.name not in common]
-        return (float(spec.links), *(float(value) for value in values if isinstance(value, (int, float))))
+        return (float(spec.links), *cls.numbers(spec, LinkSpec))
 
     @classmethod
     def check(cls, spec: Any) -> list[tuple[str, object, str]]:

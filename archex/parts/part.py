@@ -126,7 +126,13 @@ class Part:
     @classmethod
     def parameters(cls, spec: Any) -> tuple[float, ...]:
         """What policy functions receive as `params`: every number and flag of the Spec, in order, as float64."""
-        values = [getattr(spec, field.name) for field in attrs.fields(cls.Spec)]
+        return cls.numbers(spec)
+
+    @classmethod
+    def numbers(cls, spec: Any, but: type = NoNumbers) -> tuple[float, ...]:
+        """Every number and flag of the Spec, in order, without those of the Spec `but`."""
+        common = {field.name for field in attrs.fields(but)}
+        values = [getattr(spec, field.name) for field in attrs.fields(cls.Spec) if field.name not in common]
         return tuple(float(value) for value in values if isinstance(value, (int, float)))
 
     @classmethod

@@ -52,9 +52,7 @@ class RegisterFile(Part):
     @classmethod
     def parameters(cls, spec: Any) -> tuple[float, ...]:
         """What a part's own Spec adds to the kind's; the banks stand first in `params` already."""
-        common = {field.name for field in attrs.fields(RegisterFileSpec)}
-        values = [getattr(spec, field.name) for field in attrs.fields(cls.Spec) if field.name not in common]
-        return tuple(float(value) for value in values if isinstance(value, (int, float)))
+        return cls.numbers(spec, RegisterFileSpec)
 
     @classmethod
     def check(cls, spec: RegisterFileSpec) -> list[tuple[str, object, str]]:

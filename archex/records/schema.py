@@ -5,6 +5,7 @@ Out: `COLUMNS`, in the order they are written, and `SCHEMA` for polars. A row st
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 
@@ -113,12 +114,12 @@ STATUSES = ("ok", "unsupported", "error", "killed")
 _PYTHON = {"text": str, "int": int, "float": float}
 
 
-def polars_schema() -> dict[str, Any]:
-    """The schema as polars wants it."""
+def polars_schema(columns: Sequence[Column] = COLUMNS) -> dict[str, Any]:
+    """The schema, or that of other columns, as polars wants it."""
     import polars
 
     types = {"text": polars.String, "int": polars.Int64, "float": polars.Float64}
-    return {column.name: types[column.type] for column in COLUMNS}
+    return {column.name: types[column.type] for column in columns}
 
 
 def row(values: dict[str, Any]) -> dict[str, Any]:
@@ -126,10 +127,11 @@ def row(values: dict[str, Any]) -> dict[str, Any]:
     unknown = [name for name in values if name not in BY_NAME]
     if unknown:
         raise KeyError(f"not a column: {', '.join(sorted(unknown))} (columns: archex/records/schema.py)")
-    return {column.name: _typed(column, values.get(column.name)) for column in COLUMNS}
+    return {column.name: typed(column, values.get(column.name)) for column in COLUMNS}
 
 
-def _typed(column: Column, value: Any) -> Any:
+def typed(column: Column, value: Any) -> Any:
+    """A value of the column's type; None stays None."""
     if value is None:
         return None
     return _PYTHON[column.type](value)

@@ -5,13 +5,12 @@ In: a `Timeline`. Out: rows as plain maps, in the order in which their calls beg
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from archex.records.files import replace
-from archex.records.schema import Column
+from archex.records import store
+from archex.records.schema import Column, polars_schema, typed
 from archex.timeline import Timeline
 
 COLUMNS: tuple[Column, ...] = (
@@ -38,7 +37,6 @@ COLUMNS: tuple[Column, ...] = (
     Column("waited_for", "int", "", "row of the command that kept it last, or for whose sake pages move; none: only for its own packet"),
     Column("about", "text", "", "answer of a query, algorithm of a collective, why pages move"),
 )
-_PYTHON = {"text": str, "int": int, "float": float}
 
 
 def rows(timeline: Timeline) -> list[dict[str, Any]]:
@@ -64,17 +62,12 @@ def rows(timeline: Timeline) -> list[dict[str, Any]]:
 
 
 def _typed(column: Column, value: Any) -> Any:
-    if value is None:
-        return None
-    return round(float(value), 3) if column.type == "float" else _PYTHON[column.type](value)
+    found = typed(column, value)
+    return round(found, 3) if isinstance(found, float) else found
 
 
 def write(found: Sequence[dict[str, Any]], path: Path, provenance: dict[str, str] | None = None) -> None:
     """All rows as one file, whole or not at all."""
     import polars
 
-    types = {"text": polars.String, "int": polars.Int64, "float": polars.Float64}
-    frame = polars.DataFrame(list(found), schema={column.name: types[column.type] for column in COLUMNS})
-    content = io.BytesIO()
-    frame.write_parquet(content, metadata=dict(provenance or {}))
-    replace(path, content.getbuffer())
+    store.write_file(polars.DataFrame(list(found), schema=polars_schema(COLUMNS)), path, provenance)
