@@ -36,11 +36,11 @@ if COMPILED:
     _NARROW = (types.int32,)  # read as words
 
     class GridType(types.Type):
-        """Elements in C order: a pointer and the extents."""
+        """Elements in C order: a pointer and the extents. `columns`: the last extent where it is one and the same in every launch, else 0."""
 
-        def __init__(self, dtype: Any, ndim: int) -> None:
-            self.dtype, self.ndim = dtype, ndim
-            super().__init__(name=f"Grid({dtype}, {ndim})")
+        def __init__(self, dtype: Any, ndim: int, columns: int = 0) -> None:
+            self.dtype, self.ndim, self.columns = dtype, ndim, columns
+            super().__init__(name=f"Grid({dtype}, {ndim}, {columns})")
 
     @register_model(GridType)
     class _GridModel(models.StructModel):
@@ -61,7 +61,7 @@ if COMPILED:
         else:
             return None
         if number < grid.ndim:
-            return kind, GridType(grid.dtype, grid.ndim - number)
+            return kind, GridType(grid.dtype, grid.ndim - number, grid.columns)
         return kind, types.int64 if grid.dtype in _NARROW else grid.dtype
 
     @infer_global(operator.getitem)
@@ -84,7 +84,8 @@ if COMPILED:
         indices = cgutils.unpack_tuple(builder, index) if isinstance(index_kind, types.BaseTuple) else [index]
         offset = indices[0]
         for k in range(1, kind.ndim):
-            offset = builder.mul(offset, getattr(parts, f"extent{k}"))
+            known = kind.columns and k == kind.ndim - 1
+            offset = builder.mul(offset, _WORD(kind.columns) if known else getattr(parts, f"extent{k}"))
             if k < len(indices):
                 offset = builder.add(offset, indices[k])
         return builder.gep(parts.data, [offset], inbounds=True), parts
@@ -200,8 +201,8 @@ if COMPILED:
             self.compiled, self.kind = compiled, types.FunctionType(form)  # it lives as long as this
             self.words = [0, id(compiled), result.library.get_pointer_to_function(result.fndesc.llvm_func_name)]
 
-    def _words(field: Any) -> tuple[Any, list[int]]:
-        """(numba type, or data type and dimensions of an array; the words) of a field."""
+    def _words(field: Any, columns: bool) -> tuple[Any, list[int]]:
+        """(numba type, or data type, dimensions and columns of an array; the words) of a field. `columns`: theirs are always as many."""
         if isinstance(field, Bundle):
             return field.kind, [field.address]
         if isinstance(field, Function):
@@ -210,7 +211,7 @@ if COMPILED:
             return types.UniTuple(field[0].kind, len(field)), [word for function in field for word in function.words]
         if not field.flags.c_contiguous:
             raise ValueError("arrays of a bundle lie in one piece")
-        address, form = field.ctypes.data, (field.dtype, field.ndim)
+        address, form = field.ctypes.data, (field.dtype, field.ndim, field.shape[-1] if columns else 0)
         return form, [0, 0, field.size, field.itemsize, address, *field.shape, *field.strides] if CHECKED else [address, *field.shape]
 
     @functools.cache
@@ -219,18 +220,19 @@ if COMPILED:
         kinds = [_array(*form) if isinstance(form, tuple) else form for form in forms]
         return BundleType(types.NamedTuple(kinds, name), all(isinstance(form, tuple) for form in forms))
 
-    def _array(dtype: Any, ndim: int) -> Any:
+    def _array(dtype: Any, ndim: int, columns: int) -> Any:
         """The numba type of an array in a bundle."""
         element = numba.from_dtype(dtype)
-        return types.Array(element, ndim, "C") if CHECKED else GridType(element, ndim)
+        return types.Array(element, ndim, "C") if CHECKED else GridType(element, ndim, columns)
 
     class Bundle:
         """The words of a NamedTuple, kept with its fields themselves."""
 
         def __init__(self, fields: Any) -> None:
             self.fields = fields
-            forms, words = zip(*map(_words, fields), strict=True)
             name: Any = type(fields)
+            tables = getattr(name, "TABLES", ())
+            forms, words = zip(*(_words(field, key in tables) for key, field in zip(name._fields, fields, strict=True)), strict=True)
             self.kind = _kind(name, forms)
             self.words = np.array([word for some in words for word in some], np.int64)
             self.address = self.words.ctypes.data

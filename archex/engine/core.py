@@ -71,6 +71,8 @@ class Calls(NamedTuple):
 class Trace(NamedTuple):
     """The rings of `layout`."""
 
+    TABLES = frozenset(("blocks", "records", "cursor"))
+
     blocks: Any
     records: Any
     pool: Any

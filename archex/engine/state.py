@@ -220,7 +220,9 @@ INT_COLUMNS = 30
 
 
 class Core(NamedTuple):
-    """What the inner loops read."""
+    """What the inner loops read. `TABLES`, here and below: arrays whose columns are numbered in the sources."""
+
+    TABLES = frozenset(("code", "pipes"))
 
     code: np.ndarray  # NARROW[n, DECODED_COLUMNS]
     block_start: np.ndarray  # int64
@@ -245,6 +247,8 @@ class Core(NamedTuple):
 
 class Paths(NamedTuple):
     """What the memory path reads."""
+
+    TABLES = frozenset(("levels", "levels_int"))
 
     levels: np.ndarray
     levels_int: np.ndarray
@@ -296,6 +300,11 @@ LAUNCH_COLUMNS = 16
 class State(NamedTuple):
     """What changes in issue, dispatch and fetch."""
 
+    TABLES = frozenset(
+        """waves gates schedulers pipes units ports changed barrier_clock groups barriers started accesses log rings signals woken
+        clusters""".split()
+    )
+
     scalars: np.ndarray
     clocks: np.ndarray
     waves: np.ndarray
@@ -342,6 +351,8 @@ class State(NamedTuple):
 
 class Memory(NamedTuple):
     """What changes in the memory path (`scalars`, `counters`, `units` are those of `State`)."""
+
+    TABLES = frozenset(("units", "servers", "pending", "pages", "merges", "atomics", "memo", "patterns"))
 
     scalars: np.ndarray
     counters: np.ndarray
