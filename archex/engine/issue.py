@@ -208,6 +208,62 @@ def hold_wave(wave: Any, until: int, reason: int) -> None:
 
 
 @jit
+def carry_out(
+    core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int, late: int
+) -> tuple[int, int]:
+    """What an instruction that is no arithmetic does; (cycle of its end, of what its wave waits for). Apart: most are arithmetic."""
+    wave = state.waves[w]
+    pc = wave[W_PC]
+    row = core.code[pc]
+    kind = row[lay.KIND]
+    done = ready = now + late + row[lay.LATENCY]
+    if row[X_MEMORY] != 0:
+        done, ready = memory_instruction(core, paths, functions, calls, state, memory, trace, unit, g, w, now + late)
+    elif kind == lay.CONSTANT_LOAD:
+        ready = done = done + constant_extra(core, state, memory, trace, unit, w, pc, now + late)
+    elif kind == lay.FENCE:
+        device = row[lay.FLAGS] & lay.DEVICE_SCOPE
+        cost = core.unit_int[tab.FENCE_DEVICE] if device != 0 else core.unit_int[tab.FENCE_UNIT]
+        hold_wave(wave, max(now, wave[W_RETIRED]) + cost if device != 0 else now + cost, tab.STALL_FENCE)
+    elif kind == lay.MATRIX:
+        state.counters[_MATRIX] += 1
+        state.counters[_MATRIX_CYCLES] += row[X_HOLD]
+        hold_wave(wave, now + row[lay.OFFSET], tab.STALL_DEPENDENCY)
+        if row[lay.FLAGS] & lay.BESIDE:  # its wave waits by group, not for the registers
+            done, _ = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now + late, 0)
+            ready = now
+    elif kind > lay.MATRIX:
+        done, reason = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now + late, 0)
+        if reason >= 0:
+            hold_wave(wave, done, reason)
+        if state.scalars[WOKEN] > 0:
+            wake_waves(core, state, unit)
+    return done, ready
+
+
+@jit
+def leave_instruction(core: Any, state: Any, trace: Any, unit: int, g: int, w: int, now: int) -> None:
+    """After a barrier, a branch that repeats its block, or a block's last instruction: where the wave goes on."""
+    wave = state.waves[w]
+    pc = wave[W_PC]
+    row = core.code[pc]
+    if row[lay.KIND] == lay.BARRIER:
+        if pc + 1 < wave[W_END]:
+            wave[W_PC] = pc + 1
+            arrive(core, state, w, pc, now)
+        else:
+            wave[W_BARRIER] = BARRIER_PENDING
+            if begin_wave(core, state, trace, unit, w) != OVER:
+                arrive(core, state, w, pc, now)
+    elif row[lay.KIND] == lay.BRANCH and row[lay.FLAGS] & lay.REPEATS and wave[W_LEFT] != 0:
+        wave[W_PC] = core.block_start[wave[W_BLOCK]]
+        hold_wave(wave, now + core.unit_int[tab.BRANCH_TAKEN], tab.STALL_BRANCH)
+        prepare_wave(core, state, unit, g, w)
+    else:
+        begin_wave(core, state, trace, unit, w)
+
+
+@jit
 def issue(
     core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: Any, trace: Any, unit: int, g: int, w: int, now: int
 ) -> None:
@@ -242,54 +298,21 @@ def issue(
     if row[X_SHARED] != 0:  # schedulers have it in turn
         after = g + 1 - unit * core.unit_int[tab.SCHEDULERS]
         state.units[unit, U_TURN] = after if after < core.unit_int[tab.SCHEDULERS] else 0
-    done = now + late + row[lay.LATENCY]
-    ready = done
+    done = ready = now + late + row[lay.LATENCY]
     if kind != lay.ARITHMETIC:
-        if row[X_MEMORY] != 0:
-            done, ready = memory_instruction(core, paths, functions, calls, state, memory, trace, unit, g, w, now + late)
-        elif kind == lay.CONSTANT_LOAD:
-            ready = done = done + constant_extra(core, state, memory, trace, unit, w, pc, now + late)
-        elif kind == lay.FENCE:
-            device = row[lay.FLAGS] & lay.DEVICE_SCOPE
-            cost = core.unit_int[tab.FENCE_DEVICE] if device != 0 else core.unit_int[tab.FENCE_UNIT]
-            hold_wave(wave, max(now, wave[W_RETIRED]) + cost if device != 0 else now + cost, tab.STALL_FENCE)
-        elif kind == lay.MATRIX:
-            state.counters[_MATRIX] += 1
-            state.counters[_MATRIX_CYCLES] += row[X_HOLD]
-            hold_wave(wave, now + row[lay.OFFSET], tab.STALL_DEPENDENCY)
-            if row[lay.FLAGS] & lay.BESIDE:  # its wave waits by group, not for the registers
-                done, _ = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now + late, 0)
-                ready = now
-        elif kind > lay.MATRIX:
-            done, reason = calls.aside(core, paths, functions, calls.links, state, memory, trace, unit, w, pc, now + late, 0)
-            if reason >= 0:
-                hold_wave(wave, done, reason)
-            if state.scalars[WOKEN] > 0:
-                wake_waves(core, state, unit)
+        done, ready = carry_out(core, paths, functions, calls, state, memory, trace, unit, g, w, now, late)
     if entry >= 0:
         end_entry(state, entry, done)
     if row[lay.DST0] >= 0:
         state.tokens[w, row[lay.DST0]] = (ready << TOKEN_SHIFT) | row[X_CODE]
     if row[lay.DST1] >= 0:
         state.tokens[w, row[lay.DST1]] = (ready << TOKEN_SHIFT) | row[X_CODE]
-    if kind == lay.BARRIER:
-        if pc + 1 < wave[W_END]:
-            wave[W_PC] = pc + 1
-            arrive(core, state, w, pc, now)
-        else:
-            wave[W_BARRIER] = BARRIER_PENDING
-            if begin_wave(core, state, trace, unit, w) != OVER:
-                arrive(core, state, w, pc, now)
-    elif kind == lay.BRANCH and row[lay.FLAGS] & lay.REPEATS and wave[W_LEFT] != 0:
-        wave[W_PC] = core.block_start[wave[W_BLOCK]]
-        hold_wave(wave, now + core.unit_int[tab.BRANCH_TAKEN], tab.STALL_BRANCH)
-        prepare_wave(core, state, unit, g, w)
-    elif pc + 1 < wave[W_END]:
+    if kind != lay.BARRIER and pc + 1 < wave[W_END] and (kind != lay.BRANCH or wave[W_LEFT] == 0 or row[lay.FLAGS] & lay.REPEATS == 0):
         wave[W_PC] = pc + 1
         if wave[W_BARRIER] < 0:
             prepare_wave(core, state, unit, g, w)
     else:
-        begin_wave(core, state, trace, unit, w)
+        leave_instruction(core, state, trace, unit, g, w, now)
 
 
 @jit

@@ -52,6 +52,8 @@ def charge_issue(waves: Any, stalls: Any, pipes: Any, row: Any, w: int, now: int
     wave = waves[w]
     reached = wave[W_PREVIOUS] + 1
     stalls[tab.SELECTED] += 1
+    if reached >= now:
+        return
     until = min(wave[W_HOLD], now)
     if until > reached:
         stalls[wave[W_HOLD_REASON]] += until - reached
