@@ -36,7 +36,7 @@ if COMPILED:
     _NARROW = (types.int32,)  # read as words
 
     class GridType(types.Type):
-        """Elements in C order: a pointer and the extents. `columns`: the last extent where it is one and the same in every launch, else 0."""
+        """Elements in C order: a pointer and the extents. `columns`: the last extent where it is the same in every launch, else 0."""
 
         def __init__(self, dtype: Any, ndim: int, columns: int = 0) -> None:
             self.dtype, self.ndim, self.columns = dtype, ndim, columns

@@ -22,7 +22,7 @@ from archex.engine.operands import read_registers
 from archex.engine.policies import FILLED, ISSUED, MISSED, Event, WaveView
 from archex.engine.ports import LANE_COPY_PORT
 from archex.engine.stalls import busy_cycles, charge_issue, note_use
-from archex.engine.standard import pick_oldest
+from archex.engine.standard import pick_oldest, pick_workgroup
 from archex.engine.state import (
     FAULT,
     FAULT_VALUE,
@@ -30,11 +30,13 @@ from archex.engine.state import (
     GATE_SHIFT,
     GATE_SLACK,
     INFINITY,
-    L_OLDEST,
+    L_RULE,
     L_WAVE_FEEDBACK,
     L_WAVE_STATE,
     LINES,
     PARKED,
+    RULE_OLDEST,
+    RULE_WORKGROUP,
     S_BLOCKED,
     S_LAST,
     S_LEFT,
@@ -75,6 +77,7 @@ BARRIER_PENDING = 1 << 20  # keeps `begin_wave` from preparing a wave that is ab
 _INSTRUCTIONS = tab.COUNTER_INDEX["wave_instructions"]
 _REPEATED = tab.COUNTER_INDEX["repeated_instructions"]
 _oldest = jit(pick_oldest)
+_workgroup = jit(pick_workgroup)
 _LANES = tab.COUNTER_INDEX["lane_instructions"]
 _MATRIX = tab.COUNTER_INDEX["matrix_instructions"]
 _MATRIX_CYCLES = tab.COUNTER_INDEX["matrix_cycles"]
@@ -338,10 +341,13 @@ def turn(core: Any, paths: Any, functions: Any, calls: Any, state: Any, memory: 
             break
         words = core.launch[L_WAVE_STATE]
         view = WaveView(eligible, whole(state.age), base, scheduler[S_LAST], now, slots, at_memory)
-        if core.launch[L_OLDEST] != 0:
-            slot = _oldest(view, state.wave_state, core.wave_params)
+        own = segment(state.wave_state, g * words, words)
+        if core.launch[L_RULE] == RULE_OLDEST:
+            slot = _oldest(view, own, core.wave_params)
+        elif core.launch[L_RULE] == RULE_WORKGROUP:
+            slot = _workgroup(view, own, core.wave_params)
         else:
-            slot = functions.pick_wave(view, segment(state.wave_state, g * words, words), whole(core.wave_params))
+            slot = functions.pick_wave(view, own, whole(core.wave_params))
         if slot == -1:
             retry = now + period
             break

@@ -13,7 +13,7 @@ from archex.base import layout as lay
 from archex.engine import tables as tab
 from archex.engine.bundle import NARROW
 from archex.engine.policies import RESULTS, Policies, PolicyError, as_written, name_of
-from archex.engine.standard import pick_oldest, victim_oldest
+from archex.engine.standard import pick_oldest, pick_workgroup, victim_oldest
 from archex.engine.state import (
     DECODED_COLUMNS,
     DI_ACCESS,
@@ -63,11 +63,11 @@ from archex.engine.state import (
     L_BESIDE,
     L_CLUSTER,
     L_LOCAL_PERIOD,
-    L_OLDEST,
     L_PER_UNIT,
     L_PIPES,
     L_PRIVATE,
     L_QUANTUM,
+    L_RULE,
     L_STANDARD,
     L_THREADS,
     L_WAVE_FEEDBACK,
@@ -76,6 +76,9 @@ from archex.engine.state import (
     L_WIDTH,
     L_WORKGROUPS,
     LAUNCH_COLUMNS,
+    RULE_OLDEST,
+    RULE_OTHER,
+    RULE_WORKGROUP,
     TOKEN_FIXED,
     TOKEN_PREDICATE,
     X_CODE,
@@ -94,6 +97,8 @@ from archex.engine.state import (
 )
 from archex.engine.used_again import lying_together
 
+#: The engine's own rules of wave schedulers.
+_RULES = {pick_oldest: RULE_OLDEST, pick_workgroup: RULE_WORKGROUP}
 #: Most cycles that a register file may say it needs for one instruction.
 MOST_READ_CYCLES = 64
 
@@ -253,7 +258,7 @@ def prepare(
     if (owners != alone).any():  # compute units take turns at what they share, so they advance together
         launch[L_QUANTUM] = 1
     launch[L_STANDARD], launch[L_WAVE_FEEDBACK] = policies.coalesce_standard, policies.wave_feedback
-    launch[L_OLDEST] = as_written(policies.pick_wave) is pick_oldest
+    launch[L_RULE] = _RULES.get(as_written(policies.pick_wave), RULE_OTHER)
     launch[L_WAVE_STATE], launch[L_LOCAL_PERIOD] = policies.wave_state, policies.local_period
     launch[L_WIDTH] = int(tables.device[tab.WAVE_WIDTH])
 

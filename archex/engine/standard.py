@@ -9,6 +9,7 @@ from typing import Any
 
 from archex.base.jit import jit_bare as jit
 from archex.engine.bits import lowest, mix
+from archex.engine.policies import GROUP_AGES
 
 
 def pick_oldest(view: Any, state: Any, params: Any) -> int:
@@ -21,6 +22,24 @@ def pick_oldest(view: Any, state: Any, params: Any) -> int:
         mask &= mask - 1
         if view.age[view.first + slot] < age:
             best, age = slot, view.age[view.first + slot]
+    return best
+
+
+def pick_workgroup(view: Any, state: Any, params: Any) -> int:
+    """The wave that issued last while it can, else of the oldest workgroup that has one that can the one that issued longest ago.
+
+    `state`: the cycle of each slot's last issue.
+    """
+    best = view.last
+    if best < 0 or not (view.ready >> best) & 1:
+        mask, group, issued = view.ready, 1 << 62, 1 << 62
+        while mask != 0:
+            slot = lowest(mask)
+            mask &= mask - 1
+            started = view.age[view.first + slot] // GROUP_AGES
+            if started < group or (started == group and state[slot] < issued):
+                best, group, issued = slot, started, state[slot]
+    state[best] = view.cycle
     return best
 
 

@@ -293,7 +293,8 @@ L_WAVE_STATE = 11
 L_LOCAL_PERIOD = 12  # see `Policies.local_period`
 L_BESIDE = 13  # 1: its program starts something beside its waves
 L_CLUSTER = 14  # workgroups of a cluster
-L_OLDEST = 15  # 1: `pick_wave` is the engine's own rule, which is compiled in
+L_RULE = 15  # `pick_wave`: one of the engine's own rules, which are compiled in (RULE_*), or another
+RULE_OTHER, RULE_OLDEST, RULE_WORKGROUP = 0, 1, 2
 LAUNCH_COLUMNS = 16
 
 

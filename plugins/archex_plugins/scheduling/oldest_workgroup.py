@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archex.engine.bits import lowest
-from archex.engine.policies import GROUP_AGES
+from archex.engine.standard import pick_workgroup
 from archex.parts.wave_scheduler import WaveScheduler
 
 
@@ -17,21 +16,8 @@ class OldestWorkgroup(WaveScheduler):
     """
 
     name = "oldest_workgroup"
+    pick_wave = staticmethod(pick_workgroup)
 
     @classmethod
     def state_words(cls, spec: Any, count: int, each: int) -> int:
         return count  # the cycle of each slot's last issue
-
-    @staticmethod
-    def pick_wave(view: Any, state: Any, params: Any) -> int:
-        best = view.last
-        if best < 0 or not (view.ready >> best) & 1:
-            mask, group, issued = view.ready, 1 << 62, 1 << 62
-            while mask != 0:
-                slot = lowest(mask)
-                mask &= mask - 1
-                started = view.age[view.first + slot] // GROUP_AGES
-                if started < group or (started == group and state[slot] < issued):
-                    best, group, issued = slot, started, state[slot]
-        state[best] = view.cycle
-        return best
