@@ -49,12 +49,13 @@ def cache_folder(module: str) -> Path:
 
 
 @contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """No search for cyclic garbage meanwhile: compiling makes objects by the million that are all in use."""
+def compiling() -> Iterator[None]:
+    """Compile in less time: no search for cyclic garbage (objects by the million are made, and all are in use), operators typed once."""
     was = gc.isenabled()
     gc.disable()
     try:
-        yield
+        with _typed_once() if COMPILED else contextlib.nullcontext():
+            yield
     finally:
         if was:
             gc.enable()
@@ -99,6 +100,31 @@ if COMPILED:
             self._finalize_dynamic_globals()
             self._verify_declare_only_symbols()
             self._finalized = True
+
+    _typed: dict[tuple[int, ...], Any] = {}  # by identity: a type is one object while somebody has it, and this keeps it
+
+    @contextlib.contextmanager
+    def _typed_once() -> Iterator[None]:
+        """What a built-in function or operator gives for arguments of some types is found once.
+
+        numba goes through all rules it has for it, those of arrays first, at each call in each of the functions: a fifth of compiling.
+        """
+        kind: Any = numba.types.Function
+        look = kind.get_call_type
+
+        def get_call_type(self: Any, context: Any, arguments: Any, keywords: Any) -> Any:
+            if keywords:
+                return look(self, context, arguments, keywords)
+            key = (id(self), *map(id, arguments))
+            if key not in _typed:
+                _typed[key] = look(self, context, arguments, keywords), self, arguments
+            return _typed[key][0]
+
+        kind.get_call_type = get_call_type
+        try:
+            yield
+        finally:
+            kind.get_call_type = look
 
     #: Passes of numba's for what these sources don't contain: nested functions, `with`, literal unrolling, array expressions, ...
     #: Behind each of them numba looks at the whole function anew.
@@ -194,7 +220,7 @@ if COMPILED:
         """Compile, or load from the cache, what was outlined since the last call and what waits for these kinds; make it known by name."""
         import llvmlite.binding
 
-        with uncollected():
+        with compiling():
             for waiting in tuple(_waiting):
                 name, form, function, kind, entry = waiting
                 if kind and kind not in kinds:

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from archex.base.jit import COMPILED, jit, uncollected
+from archex.base.jit import COMPILED, compiling, jit
 from archex.engine.aside import aside, never
 from archex.engine.bundle import bundle, function
 from archex.engine.core import Calls, Functions, Links, Trace, Whole, run_core
@@ -41,7 +41,7 @@ def _functions(*policies: Any) -> Any:
 
 
 @functools.cache
-@uncollected()
+@compiling()
 def _main_loop(whole: Any) -> Any:
     """The main loop for a launch of this type, past numba's dispatcher."""
     if not COMPILED:
@@ -54,7 +54,7 @@ def _main_loop(whole: Any) -> Any:
 
 
 @functools.cache
-@uncollected()
+@compiling()
 def _steps(core: Any, paths: Any, state: Any, memory: Any, trace: Any, functions: Any) -> Any:
     """The steps compiled apart from the main loop for tuples of these types (or as they are).
 

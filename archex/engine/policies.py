@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from archex.base.errors import ArchexError
-from archex.base.jit import COMPILED, cache_folder
+from archex.base.jit import COMPILED, cache_folder, compiling
 from archex.base.kept import sources
 
 NONE = -1  # "no wave", "no unit"
@@ -193,7 +193,8 @@ def compile_policy(function: Callable[..., int], kind: str) -> Any:
 
         options: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "cache": _keep(plain)}
         try:
-            result = numba.njit(signature(kind), **options)(plain)
+            with compiling():
+                result = numba.njit(signature(kind), **options)(plain)
         except numba.core.errors.NumbaError as error:
             said = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("Failed in ")]
             first = said[0] if said else type(error).__name__
