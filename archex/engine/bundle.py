@@ -228,10 +228,9 @@ if COMPILED:
     class Bundle:
         """The words of a NamedTuple, kept with its fields themselves."""
 
-        def __init__(self, fields: Any) -> None:
+        def __init__(self, fields: Any, tables: frozenset[str]) -> None:
             self.fields = fields
             name: Any = type(fields)
-            tables = getattr(name, "TABLES", ())
             forms, words = zip(*(_words(field, key in tables) for key, field in zip(name._fields, fields, strict=True)), strict=True)
             self.kind = _kind(name, forms)
             self.words = np.array([word for some in words for word in some], np.int64)
@@ -248,9 +247,9 @@ if COMPILED:
         context.pyapi.decref(address)
         return NativeValue(context.builder.bitcast(pointer, ir.IntType(8).as_pointer()))
 
-    def bundle(fields: Any) -> Any:
-        """The tuple as compiled code takes it."""
-        return Bundle(fields)
+    def bundle(fields: Any, tables: frozenset[str] = frozenset()) -> Any:
+        """The tuple as compiled code takes it. `tables`: its arrays that have as many columns in every launch."""
+        return Bundle(fields, tables)
 
     def function(compiled: Any, form: Any) -> Any:
         """A function compiled with the signature `form`, as a field of a bundle."""
@@ -258,7 +257,7 @@ if COMPILED:
 
 else:
 
-    def bundle(fields: Any) -> Any:
+    def bundle(fields: Any, tables: frozenset[str] = frozenset()) -> Any:
         """The tuple itself."""
         return fields
 

@@ -71,8 +71,6 @@ class Calls(NamedTuple):
 class Trace(NamedTuple):
     """The rings of `layout`."""
 
-    TABLES = frozenset(("blocks", "records", "cursor"))
-
     blocks: Any
     records: Any
     pool: Any

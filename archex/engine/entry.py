@@ -18,12 +18,14 @@ from archex.engine.global_memory import global_access
 from archex.engine.local_memory import local_access
 from archex.engine.memory_path import read_line, write_line
 from archex.engine.policies import Policies, signature
-from archex.engine.state import Core, Memory, Paths, State
+from archex.engine.state import TABLES, Core, Memory, Paths, State
+
+_TABLES = TABLES | {Trace: frozenset(("blocks", "records", "cursor"))}
 
 
 def entered(core: Core, paths: Paths, state: State, memory: Memory, trace: Trace, policies: Policies, asides: bool) -> Callable[[], int]:
     """The main loop over this launch, to be called as often as it returns. `asides`: its code has instructions for `aside`."""
-    parts = [bundle(part) for part in (core, paths, state, memory, trace)]
+    parts = [bundle(part, _TABLES[type(part)]) for part in (core, paths, state, memory, trace)]
     functions = _functions(*(getattr(policies, kind) for kind in Functions._fields))
     calls = _steps(*(getattr(part, "kind", None) for part in (*parts, functions)))(asides)
     whole = bundle(Whole._make((*parts, functions, calls)))

@@ -220,9 +220,7 @@ INT_COLUMNS = 30
 
 
 class Core(NamedTuple):
-    """What the inner loops read. `TABLES`, here and below: arrays whose columns are numbered in the sources."""
-
-    TABLES = frozenset(("code", "pipes"))
+    """What the inner loops read."""
 
     code: np.ndarray  # NARROW[n, DECODED_COLUMNS]
     block_start: np.ndarray  # int64
@@ -247,8 +245,6 @@ class Core(NamedTuple):
 
 class Paths(NamedTuple):
     """What the memory path reads."""
-
-    TABLES = frozenset(("levels", "levels_int"))
 
     levels: np.ndarray
     levels_int: np.ndarray
@@ -301,11 +297,6 @@ LAUNCH_COLUMNS = 16
 class State(NamedTuple):
     """What changes in issue, dispatch and fetch."""
 
-    TABLES = frozenset(
-        """waves gates schedulers pipes units ports changed barrier_clock groups barriers started accesses log rings signals woken
-        clusters""".split()
-    )
-
     scalars: np.ndarray
     clocks: np.ndarray
     waves: np.ndarray
@@ -353,8 +344,6 @@ class State(NamedTuple):
 class Memory(NamedTuple):
     """What changes in the memory path (`scalars`, `counters`, `units` are those of `State`)."""
 
-    TABLES = frozenset(("units", "servers", "pending", "pages", "merges", "atomics", "memo", "patterns"))
-
     scalars: np.ndarray
     counters: np.ndarray
     units: np.ndarray
@@ -380,3 +369,15 @@ class Memory(NamedTuple):
     scratch: np.ndarray
     memo: np.ndarray
     patterns: np.ndarray  # int64[PATTERN_ROWS, PATTERN_COLUMNS], see `patterns`
+
+
+#: Arrays whose columns are numbered in the sources, so that compiled code need not ask how many there are.
+TABLES: dict[type, frozenset[str]] = {
+    Core: frozenset(("code", "pipes")),
+    Paths: frozenset(("levels", "levels_int")),
+    State: frozenset(
+        """waves gates schedulers pipes units ports changed barrier_clock groups barriers started accesses log rings signals woken
+        clusters""".split()
+    ),
+    Memory: frozenset(("units", "servers", "pending", "pages", "merges", "atomics", "memo", "patterns")),
+}
