@@ -18,6 +18,8 @@ from archex.programs.buffers import Buffer
 
 #: A budget that limits nothing, for launches that name none.
 MOST_REGISTERS = 255
+#: Of a folder with more launches an error does not list them.
+_LISTED = 64
 
 
 @attrs.frozen
@@ -97,8 +99,8 @@ def read_folder(folder: str | Path, only: Sequence[str] = ("*",)) -> dict[str, L
     problems = list(reader.problems)
     for glob in only:
         if not problems and not any(matches(name, glob) for name in found):
-            meant = closest(glob, found)
-            problems.append(Problem("suite.only", glob, f"fits no launch of {folder}", suggestion=meant))
+            choices = tuple(found) if len(found) <= _LISTED else ()
+            problems.append(Problem("suite.only", glob, f"fits no launch of {folder}", choices, closest(glob, found)))
     if problems:
         raise RequestError(problems)
     return {name: launch for name, launch in found.items() if any(matches(name, glob) for glob in only)}

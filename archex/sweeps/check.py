@@ -139,8 +139,13 @@ def _spread(length: int, most: int) -> Iterable[int]:
 
 
 def _blamed(problem: Problem, assignments: Sequence[Assignment]) -> int | None:
-    """Which override a problem's path points at: the one with the longest key that the path starts with."""
-    named = [number for number, a in enumerate(assignments) if problem.path == a.key or problem.path.startswith((f"{a.key}.", f"{a.key}["))]
+    """Which override a problem's path points at: the one with the longest key that the path starts with, or ends with as it does where
+    a key of the root is a part's (`clock`, which is `compute_unit.clock`)."""
+
+    def named_by(key: str) -> bool:
+        return problem.path == key or problem.path.startswith((f"{key}.", f"{key}[")) or problem.path.endswith(f".{key}")
+
+    named = [number for number, a in enumerate(assignments) if named_by(a.key)]
     return max(named, key=lambda number: len(assignments[number].key), default=None)
 
 

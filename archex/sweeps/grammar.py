@@ -86,7 +86,7 @@ def parse(overrides: Iterable[str], multirun: bool, groups: Groups | None = None
         try:
             parsed.append(_parsed(parser, text))
         except HydraException as error:
-            problems.append(Problem(text.partition("=")[0], text.partition("=")[2] or ABSENT, _reason(error)))
+            problems.append(Problem(text.partition("=")[0], text.partition("=")[2] or ABSENT, ranges.mixed(text) or _reason(error)))
     seed = next((str(override.value()) for override in reversed(parsed) if override.key_or_group == "seed"), "0")
     for override in parsed:
         found = _axis(override, groups, seed)

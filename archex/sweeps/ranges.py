@@ -28,14 +28,33 @@ def plain(argument: str) -> str:
     if not equals or not found or (found["tags"] is None) == value.endswith("))"):
         return argument
     items = [_ITEM.match(item) for item in found["numbers"].split(",")]
-    units = {item["unit"] for item in items if item} - {""}
-    if not units or None in items or not units <= set(suffixes()) or len({measure(f"1{unit}")[1] for unit in units}) > 1:
+    units = _units(found)
+    if not units or None in items or mixed(argument):
         return argument
     smallest = min(units, key=lambda unit: (measure(f"1{unit}")[0], unit))
     numbers = [f"{item['name'] or ''}{_in_unit(item['number'], item['unit'] or smallest, smallest)}" for item in items if item]
     tag = smallest if smallest.isalpha() else f"'{smallest}'"
     tags = f"{found['tags']},{tag}" if found["tags"] else tag
     return f"{key}=tag({tags},{found['name']}({','.join(numbers)}))"
+
+
+def mixed(argument: str) -> str | None:
+    """What is wrong with the units of a range or an interval, as a rule; None without one, and if nothing is."""
+    found = _SWEEP.match(argument.partition("=")[2])
+    units = _units(found) if found else set()
+    known = set(suffixes())
+    kinds = {measure(f"1{unit}")[1] for unit in units & known}
+    if strangers := sorted(units - known):
+        right = [unit for unit in suffixes() if not kinds or measure(f"1{unit}")[1] in kinds]
+        return f"has the unit {strangers[0]}; expected one of {', '.join(right)}"
+    if len(kinds) > 1:
+        return f"has units of different things: {', '.join(sorted(units))}"
+    return None
+
+
+def _units(found: re.Match[str]) -> set[str]:
+    items = [_ITEM.match(item) for item in found["numbers"].split(",")]
+    return {item["unit"] for item in items if item} - {""}
 
 
 def _in_unit(number: str, unit: str, wanted: str) -> str:

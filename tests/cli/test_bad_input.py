@@ -161,6 +161,25 @@ def test_requests_that_are_wrong(kernels: Path, override: str, said: str, capsys
     assert sorted(path.name for path in kernels.parent.iterdir()) == ["k", "torn"]
 
 
+SWEEPS = [
+    (
+        ["clock=2GHz,2GB", "l2.ways=4,-1"],  # a key of the root that is a part's
+        ["l2.ways: -1 must be at least 1", "compute_unit.clock: 2GB has the unit GB; expected one of Hz, kHz, MHz, GHz, THz"],
+    ),
+    (["l2.size=range(1MiB,2GHz,1MiB)"], ["l2.size: range(1MiB,2GHz,1MiB) has units of different things: GHz, MiB"]),
+    (["l2.latency=range(10ns,20parsec)"], ["l2.latency: range(10ns,20parsec) has the unit parsec; expected one of s, ms, us, ns, ps"]),
+    (["suite.only=[fine,none]"], ["suite.only: none fits no launch of k (choices: fine, beyond, "]),
+]
+
+
+@pytest.mark.parametrize(("overrides", "said"), SWEEPS, ids=lambda value: value[0])
+def test_sweeps_that_are_wrong(kernels: Path, overrides: list[str], said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "-m", "device=tiny", "suite.path=k", "output=rows", *overrides]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith(f"archex: {start}") for line, start in zip(lines, said, strict=True)] == [True] * len(said), lines
+    assert not Path("rows").exists()
+
+
 def test_an_interrupt_in_the_midst_of_a_simulation(kernels: Path) -> None:
     command = [*RUN, "suite.only=[fine,endless]"]
     process = subprocess.Popen(
