@@ -228,6 +228,8 @@ class _Reader:
         if not several and (found.get("rank") or 0) >= (found.get("ranks") or 1 << 30):
             self.problems.append(Problem(f"{path}.rank", found["rank"], f"must be below {found['ranks']}, the number of ranks"))
         count = len(found["streams"] or ()) if several else found.get("ranks") or 1
+        if kind == "send_receive" and count != 2:
+            self.problems.append(Problem(f"{path}.{'streams' if several else 'ranks'}", count, "must be two: who sends, who receives"))
         if "root" in found and kind not in ("broadcast", "reduce"):
             self.problems.append(Problem(f"{path}.root", found["root"], f"is of a broadcast or a reduce, and this is {kind}"))
         elif found.get("root") and found["root"] >= max(count, 1):

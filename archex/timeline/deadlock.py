@@ -14,6 +14,7 @@ from archex.timeline.walks import flat
 
 if TYPE_CHECKING:
     from archex.timeline.calls import Thread
+    from archex.timeline.meeting import Meeting
     from archex.timeline.run import Run
 
 
@@ -34,7 +35,7 @@ def explain(run: Run) -> str:
     here: Any = first
     while here is not None and here not in chain:
         chain.append(here)
-        names.append(_name(here))
+        names.append(_name(here, run))
         here = _next(here, run)
     if here is None:
         return "deadlock: " + " waits for ".join(names) + _end(chain[-1], run)
@@ -42,13 +43,17 @@ def explain(run: Run) -> str:
     return "deadlock: " + " waits for ".join([*names[begin:], names[begin]])
 
 
-def _name(one: Any) -> str:
+def _name(one: Any, run: Run) -> str:
     if isinstance(one, str):
         return f"event {one}"
     if isinstance(one, Queue):
         return f"queue {one.number}, which is full"
     if isinstance(one, Command):
-        return one.label()
+        meeting = _meeting(one, run)
+        if meeting is None:
+            return one.label()
+        rank = next(rank for rank, called in meeting.called.items() if called is one)
+        return f"rank {rank} of collective {meeting.name.partition('@')[0]} on {one.stream}"  # behind @: where it has no name
     return f"thread {one.name} at {one.at.path}" if one.at is not None else f"thread {one.name}"
 
 
@@ -63,6 +68,9 @@ def _next(one: Any, run: Run) -> Any:
             return one.gate
         if one.queue is not None and one in one.queue.held and one.queue.held[0] is not one:
             return one.queue.held[0]
+        meeting = _meeting(one, run)
+        if meeting is not None and one in meeting.here.values():  # those who called it and stand behind something else
+            return next((called for rank, called in meeting.called.items() if rank not in meeting.here), None)
         return next((other for other in one.waits_on if other.ended < 0), None)
     return one.waits_for
 
@@ -70,12 +78,17 @@ def _next(one: Any, run: Run) -> Any:
 def _end(last: Any, run: Run) -> str:
     if isinstance(last, str):
         return ", which is never recorded"
-    if isinstance(last, Command) and last.kind == "collective":
-        for meeting in run.meetings.values():
-            if last in meeting.here.values():
-                ranks = ", ".join(map(str, meeting.missing or [r for r in range(meeting.ranks) if r not in meeting.here]))
-                return f", to which rank {ranks} of {meeting.ranks} never comes"
+    meeting = _meeting(last, run) if isinstance(last, Command) else None
+    if meeting is not None and meeting.missing:
+        return f", to which rank {', '.join(map(str, meeting.missing))} of {meeting.ranks} never comes"
     return ""
+
+
+def _meeting(one: Command, run: Run) -> Meeting | None:
+    """The exchange that a command is a rank's part of."""
+    if one.kind != "collective":
+        return None
+    return next((meeting for meeting in run.meetings.values() if one in meeting.called.values()), None)
 
 
 def _will(thread: Thread, event: str) -> bool:

@@ -20,16 +20,17 @@ class MismatchError(ArchexError):
 
 
 class Meeting:
-    """One collective: what its ranks asked for, who has come."""
+    """One collective: what its ranks asked for, the command that each called, who has come."""
 
     def __init__(self, name: str, ranks: int) -> None:
         self.name, self.ranks = name, ranks
         self.asked: dict[int, tuple[str, int, int, int]] = {}  # rank -> kind, bytes, root, device
+        self.called: dict[int, Command] = {}
         self.here: dict[int, Command] = {}
 
-    def ask(self, rank: int, ranks: int, kind: str, size: int, root: int, device: int) -> None:
+    def ask(self, rank: int, ranks: int, kind: str, size: int, root: int, command: Command) -> None:
         """A rank's call; MismatchError if it is of another collective than the others'."""
-        mine = (kind, size, ranks, root)
+        mine, device = (kind, size, ranks, root), command.device
         for other, (its_kind, its_size, its_root, _) in self.asked.items():
             theirs = (its_kind, its_size, self.ranks, its_root)
             if theirs != mine:
@@ -42,6 +43,7 @@ class Meeting:
             if its_device == device:
                 raise MismatchError(f"collective {self.name}: ranks {other} and {rank} are both of device {device}")
         self.asked[rank] = (kind, size, root, device)
+        self.called[rank] = command
 
     @property
     def missing(self) -> list[int]:

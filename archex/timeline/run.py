@@ -149,7 +149,7 @@ class Run:
         turn = self._rounds[name, rank] = self._rounds.get((name, rank), -1) + 1
         meeting = self.meetings.setdefault((name, turn), Meeting(name, ranks))
         command.bytes = step.given["bytes"]
-        meeting.ask(rank, ranks, step.what, command.bytes, step.given.get("root", 0), command.device)
+        meeting.ask(rank, ranks, step.what, command.bytes, step.given.get("root", 0), command)
         command.begin = lambda one: meeting.come(rank, one, self)
 
     def peer(self, command: Command, source: int, target: int) -> float:

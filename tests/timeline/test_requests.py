@@ -37,6 +37,7 @@ WRONG: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({"steps": [{"copy": "h2d", "stream": "a"}]}, "steps[0].bytes", "is missing"),
     ({"steps": [{"copy": "h2d", "from": "x", "to": "x", "stream": "a"}]}, "steps[0].from", "must be a buffer of the host"),
     ({"steps": [{"copy": "h2d", "from": "h", "to": "x", "bytes": "2 MiB", "stream": "a"}]}, "steps[0].bytes", "more than buffer h has"),
+    ({"steps": [{"collective": "send_receive", "bytes": 4, "streams": ["a"]}]}, "steps[0].streams", "must be two: who sends, who receives"),
     ({"steps": [{"copy": "peer", "bytes": 4, "stream": "a"}]}, "steps[0]", "must name two devices"),
     ({"steps": [{"replay": "g", "stream": "a"}]}, "steps[0].replay", "is not a known graph"),
     ({"steps": [{"repeat": 0, "steps": []}]}, "steps[0].repeat", "at least 1"),
@@ -204,6 +205,23 @@ def test_a_rank_that_stays_behind_by_one() -> None:
         work.sync(f"s{rank}")
     with pytest.raises(DeadlockError, match="rank 0 of 3 never comes"):
         meets(work)
+
+
+def test_two_collectives_that_ranks_call_in_opposite_order() -> None:
+    work = several()
+    for rank, names in enumerate(("st", "ts")):
+        for name in names:
+            work.thread(f"t{rank}").collective("all_reduce", bytes=64, name=name, rank=rank, ranks=2, stream=f"s{rank}")
+        work.sync(f"s{rank}")
+    with pytest.raises(DeadlockError) as error:
+        meets(work)
+    circle = [
+        "rank 0 of collective s on s0",
+        "rank 1 of collective s on s1",
+        "rank 1 of collective t on s1",
+        "rank 0 of collective t on s0",
+    ]
+    assert " waits for ".join(circle) in f"{error.value} waits for {' waits for '.join(str(error.value).split(' waits for ')[1:])}"
 
 
 def test_a_graph_that_is_replayed_too_early() -> None:
