@@ -38,7 +38,11 @@ class Dataset:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError.of(folder, error) from None
-        self._lock = Lock(folder)
+        try:
+            self._lock = Lock(folder)
+        except OutputError:
+            self._unmake()
+            raise
         try:
             self._tidy()
             self._first = 1 + max((number(path) for path in store.shards(folder)), default=-1)
@@ -78,6 +82,9 @@ class Dataset:
         for left in self._journals.values():
             left.close()
         self._lock.release()
+        self._unmake()
+
+    def _unmake(self) -> None:
         if self._made:
             with suppress(OSError):
                 self.folder.rmdir()

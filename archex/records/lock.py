@@ -54,8 +54,13 @@ class Lock:
                 # A file system without locks: nothing to be done, and no reason to run nothing.
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file), os.stat(self.path)):  # else its holder deleted it between our open and our lock
-                    os.ftruncate(file, 0)
-                    os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+                    try:
+                        os.ftruncate(file, 0)
+                        os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+                    except OSError:  # a disk that is full already: nothing stays that says somebody writes here
+                        self.path.unlink(missing_ok=True)
+                        os.close(file)
+                        raise
                     return file
             os.close(file)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -164,3 +165,13 @@ def test_journals_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "journal-mine.jsonl").write_text("a user's own")
     Dataset(tmp_path, {}).close()
     assert (tmp_path / "journal-mine.jsonl").read_text() == "a user's own"
+
+
+def test_a_disk_that_is_full_before_the_first_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(OutputError, match=r"run/\.lock: cannot be written: No space left on device"):
+        Dataset(tmp_path / "run", ABOUT)
+    assert list(tmp_path.iterdir()) == []
