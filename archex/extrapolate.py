@@ -86,7 +86,8 @@ def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: O
             more += apart
     sooner = filled.sooner(stretch, counters) if filled is not None else 0.0
     cycles = engine.cycles() + more - sooner
-    doubt = (sampling.HALVES * stretch.doubt + sampling.UNSEEN) * more + 0.5 * (sooner + apart)
+    unseen = sampling.UNSEEN + (sampling.GUESSED if filled is not None and filled.until > 0.0 else 0.0)
+    doubt = (sampling.HALVES * stretch.doubt + unseen) * more + 0.5 * (sooner + apart)
     outcome.finish(cycles, counters, done, done + rest, doubt / cycles)
 
 

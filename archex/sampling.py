@@ -65,6 +65,8 @@ NEAR = 1.1
 #: What halves of a stretch show of its doubt, and what no stretch shows: how generations meet, how the last waves end.
 HALVES = 2.0
 UNSEEN = 0.02
+#: ... and what caches that were filled at once don't show: lines that came in together leave together, so channels are busy by turns.
+GUESSED = 0.07
 
 
 @attrs.frozen

@@ -136,6 +136,7 @@ RECORD_HEAD = 3
 POOL_TAIL = 4
 POOL_HEAD = 5
 FINISHED = 6  # 1 once the wave's trace is complete (nothing will follow BLOCK_TAIL)
+BEGUN = 7  # counted by the engine: blocks begun by all waves the context has had; where they lie in the trace differs from source to source
 CURSOR_COLUMNS = 8
 
 

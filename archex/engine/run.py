@@ -224,8 +224,8 @@ class Engine:
         return self.state.units[:, U_ISSUED].copy()
 
     def begun(self) -> np.ndarray:
-        """Blocks that the wave of each context has begun."""
-        return self.trace.cursor[: self.slots * int(self.core.launch[L_WAVES]), lay.BLOCK_HEAD].copy()
+        """Blocks that the waves of each context have begun."""
+        return self.trace.cursor[: self.slots * int(self.core.launch[L_WAVES]), lay.BEGUN].copy()
 
     def units_of_waves(self) -> np.ndarray:
         """The compute unit of each context's wave."""

@@ -113,6 +113,7 @@ def enter_block(core: Any, state: Any, trace: Any, w: int) -> int:
         entry = trace.blocks[place_at(trace.blocks, context, head)]
         block, lanes = entry[lay.BLOCK_INDEX], entry[lay.BLOCK_LANES]
         cursor[lay.BLOCK_HEAD] = head + 1
+        cursor[lay.BEGUN] += 1
         wave[W_BLOCK] = block
         start, end = core.block_start[block], core.block_start[block + 1]
         if start == end:  # nothing left of it after lowering

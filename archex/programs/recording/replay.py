@@ -41,8 +41,9 @@ class ReplaySource:
 
     def start(self, workgroups: np.ndarray, slots: np.ndarray) -> None:
         """Bind workgroup numbers to free slots."""
-        waves = self.recorded.waves
-        self.cursor[np.asarray(slots)[:, None] * waves + self._waves] = self.recorded.cursors[workgroups[:, None] * waves + self._waves]
+        waves, places = self.recorded.waves, slice(layout.BEGUN)
+        began = self.recorded.cursors[workgroups[:, None] * waves + self._waves]
+        self.cursor[np.asarray(slots)[:, None] * waves + self._waves, places] = began[..., places]
 
     def refill(self, slots: np.ndarray) -> None:
         """Everything is there."""
