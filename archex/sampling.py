@@ -266,7 +266,7 @@ def uneven_end(stretch: Steady, units: np.ndarray, left: np.ndarray, each: float
     """
     begun, since = stretch.last.begun, stretch.last.begun - stretch.first.begun
     size = stretch.last.instructions / max(float(begun.sum()), 1.0)  # of a block
-    ahead = since - since.mean()
+    ahead = (since - since.mean()) * _lasting(stretch.first.begun, since)
     pace = since.mean() + np.sign(ahead) * np.maximum(np.abs(ahead) - 1.0, 0.0)
     moved = (stretch.last.issued - stretch.first.issued) / max(stretch.last.cycle - stretch.first.cycle, 1e-9)
     alone = sum(stretch.last.counters[name] - stretch.first.counters[name] for name in ALONE)
@@ -279,20 +279,42 @@ def uneven_end(stretch: Steady, units: np.ndarray, left: np.ndarray, each: float
             speed = np.ones_like(speed)
         rest = np.maximum(each - done, 0.0)
         if rest.sum() > 0.0 and moved[unit] > 0.0:
-            longest = max(longest, _all_through(rest * (left[unit] / rest.sum()), speed * (moved[unit] / max(speed.sum(), 1e-9)), most))
+            share = speed * (moved[unit] / max(speed.sum(), 1e-9))
+            longest = max(longest, _all_through(rest * (left[unit] / rest.sum()), share, _ranks(done, size), most))
     return longest
 
 
-def _all_through(rest: np.ndarray, speed: np.ndarray, most: float) -> float:
-    """Cycles until all of `rest` is done, waves in order of preference: they go on at their speeds, and what those that have ended leave
-    over goes to the first of the others, up to the speed `most`; where the fastest comes near that, it is as fast as waves go."""
+def _lasting(before: np.ndarray, since: np.ndarray) -> float:
+    """How far waves that were ahead of others went on to be faster (correlation, 0 to 1): who has luck for a while is not preferred."""
+    apart, faster = before - before.mean(), since - since.mean()
+    both = float(np.sqrt((apart**2).sum() * (faster**2).sum()))
+    return max(float((apart * faster).sum()) / both, 0.0) if both > 0.0 else 1.0
+
+
+def _ranks(done: np.ndarray, size: float) -> np.ndarray:
+    """Which waves are served alike, by what they have done (falling; `size`: of a block): those that have kept pace so far."""
+    apart = max(ALIKE_WAVES * float(done.mean()), size)
+    ranks = np.zeros(len(done), np.int64)
+    first = 0
+    for k in range(1, len(done)):
+        if done[first] - done[k] > apart:
+            first = k
+        ranks[k] = ranks[k - 1] + (first == k)
+    return ranks
+
+
+def _all_through(rest: np.ndarray, speed: np.ndarray, ranks: np.ndarray, most: float) -> float:
+    """Cycles until all of `rest` is done: waves go on at their speeds, and what those that have ended leave over goes to the first rank
+    of the others, to all of it alike, up to the speed `most`; where the fastest comes near that, it is as fast as waves go."""
     fastest, total, cycles = float(speed.max()), float(speed.sum()), 0.0
     most = most if most > NEAR * fastest else fastest
     live = rest > 1e-6
     while live.any():
         rate = np.where(live, speed, 0.0)
         room = np.where(live, most - speed, 0.0)
-        rate += np.clip(total - rate.sum() - (np.cumsum(room) - room), 0.0, room)
+        wide = np.bincount(ranks, room)
+        given = np.clip(total - rate.sum() - (np.cumsum(wide) - wide), 0.0, wide) / np.maximum(wide, 1e-12)
+        rate += room * given[ranks]
         moving = live & (rate > 0.0)
         step = float((rest[moving] / rate[moving]).min())
         rest = rest - rate * step

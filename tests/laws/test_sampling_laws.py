@@ -82,6 +82,23 @@ def test_waves_that_others_have_let_wait_run_a_turn_of_their_own() -> None:
     )  # of the block that paces are known within
 
 
+def test_waves_that_were_let_wait_alike_share_what_is_left() -> None:
+    """Eight waves behind eight others, all as slow: they end together, and nothing is lost (in turn, the last would be alone)."""
+    assert end([100.0] * 8 + [20.0] * 8, 1.0, 4.0, 400.0) == pytest.approx(16 * 400.0 - 960.0, rel=0.01)
+
+
+def test_who_was_lucky_for_a_while_is_not_preferred() -> None:
+    """Waves that are ahead, but that were behind before, end with the others; where they were ahead before, they go on to be."""
+
+    def after(lead: list[float]) -> float:
+        some = stretch([60.0, 40.0, 60.0, 40.0], 1.0, 4.0)
+        before = np.array(lead)
+        some = Steady(attrs.evolve(some.first, begun=before), attrs.evolve(some.last, begun=some.last.begun + before), 0.0)
+        return uneven_end(some, np.zeros(4, np.int64), np.array([1600.0 - 200.0 - before.sum()]), 400.0)
+
+    assert after([40.0, 60.0, 40.0, 60.0]) < after([60.0, 40.0, 60.0, 40.0])
+
+
 def test_a_lead_that_does_not_grow_costs_no_more_than_itself() -> None:
     """Waves that go on at one pace end as far apart as they are."""
     some = stretch([100.0] * 8, 1.0, 4.0)
