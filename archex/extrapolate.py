@@ -74,7 +74,7 @@ def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: O
     rest = max(work.total - done, 0.0)
     counters = {name: value + added for (name, value), added in zip(engine.counters().items(), stretch.counted(rest).values(), strict=True)}
     counters["matrix_instructions"] = work.products
-    more, apart = max(rest - tail * work.mean, 0.0) / stretch.rate, 0.0
+    more, apart, unknown = max(rest - tail * work.mean, 0.0) / stretch.rate, 0.0, 0.0
     if plan.kind == "window" and outcome.resident == work.workgroups:
         # All run at once: the launch ends with the compute unit that has most of them, and there with the wave furthest behind.
         given = engine.started() * work.mean / engine.cluster
@@ -82,12 +82,13 @@ def advance(driver: Driver, plan: sampling.Plan, work: sampling.Work, outcome: O
         if work.spread <= sampling.ALIKE:
             each = work.mean / (engine.cluster * outcome.held.waves_per_workgroup)
             left = np.maximum(given - engine.issued(), 0.0)
-            apart = max(sampling.uneven_end(stretch, engine.units_of_waves(), left, each) - more, 0.0)
+            together, in_turn = sampling.uneven_end(stretch, engine.units_of_waves(), left, each)
+            apart, unknown = max(together - more, 0.0), max(in_turn - max(together, more), 0.0)
             more += apart
     sooner = filled.sooner(stretch, counters) if filled is not None else 0.0
     cycles = engine.cycles() + more - sooner
     unseen = sampling.UNSEEN + (sampling.GUESSED if filled is not None and filled.until > 0.0 else 0.0)
-    doubt = (sampling.HALVES * stretch.doubt + unseen) * more + 0.5 * (sooner + apart)
+    doubt = (sampling.HALVES * stretch.doubt + unseen) * more + 0.5 * (sooner + apart + unknown)
     outcome.finish(cycles, counters, done, done + rest, doubt / cycles)
 
 

@@ -68,7 +68,7 @@ def stretch(begun: list[float], rate: float, latency: float) -> Steady:
 
 def end(begun: list[float], rate: float, latency: float, each: float) -> float:
     left = np.array([each * len(begun) - sum(begun)])
-    return uneven_end(stretch(begun, rate, latency), np.zeros(len(begun), np.int64), left, each)
+    return uneven_end(stretch(begun, rate, latency), np.zeros(len(begun), np.int64), left, each)[0]
 
 
 def test_waves_side_by_side_end_together() -> None:
@@ -94,7 +94,7 @@ def test_who_was_lucky_for_a_while_is_not_preferred() -> None:
         some = stretch([60.0, 40.0, 60.0, 40.0], 1.0, 4.0)
         before = np.array(lead)
         some = Steady(attrs.evolve(some.first, begun=before), attrs.evolve(some.last, begun=some.last.begun + before), 0.0)
-        return uneven_end(some, np.zeros(4, np.int64), np.array([1600.0 - 200.0 - before.sum()]), 400.0)
+        return uneven_end(some, np.zeros(4, np.int64), np.array([1600.0 - 200.0 - before.sum()]), 400.0)[0]
 
     assert after([40.0, 60.0, 40.0, 60.0]) < after([60.0, 40.0, 60.0, 40.0])
 
@@ -104,7 +104,7 @@ def test_a_lead_that_does_not_grow_costs_no_more_than_itself() -> None:
     some = stretch([100.0] * 8, 1.0, 4.0)
     lead = np.array([30.0] + [0.0] * 7)
     some = Steady(attrs.evolve(some.first, begun=lead), attrs.evolve(some.last, begun=some.last.begun + lead), 0.0)
-    assert uneven_end(some, np.zeros(8, np.int64), np.array([8 * 300.0 - 30.0]), 400.0) <= 8 * 300.0 + 30.0
+    assert uneven_end(some, np.zeros(8, np.int64), np.array([8 * 300.0 - 30.0]), 400.0)[0] <= 8 * 300.0 + 30.0
 
 
 def test_one_wave_after_the_other_loses_nothing_where_each_fills_the_unit() -> None:
