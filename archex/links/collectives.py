@@ -65,7 +65,7 @@ def plan(
     protocol: str | None = None,
     folded: bool | None = None,
 ) -> Collective:
-    """The exchange as the library would do it: of what is allowed, the algorithm and protocol with the shortest time.
+    """The exchange as the library would do it: of what is allowed, the algorithm and protocol that it reckons to be the quickest.
 
     root: from which a broadcast comes or to which a reduce goes, by position. folded: alike ranks computed once; None: where many are.
     """
@@ -86,7 +86,7 @@ def plan(
     if not found:
         asked = f"{algorithm or 'any algorithm'} with {protocol or 'any protocol'}"
         raise RequestError([Problem("collective.algorithm", asked, f"is nothing that this network's library has for {kind}")])
-    best = min(found, key=lambda one: one.ns)
+    best = min(found, key=lambda one: one.reckoned_ns)
     sent = bytes * {"all_reduce": 2 * (n - 1) / n, "broadcast": 1.0, "reduce": 1.0, "send_receive": 1.0}.get(kind, (n - 1) / n)
     links = {network.links[k]: float(v) for k, v in enumerate(best.loads) if v}
     demands = Demands(links, best.units, best.memory)

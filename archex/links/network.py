@@ -52,7 +52,10 @@ class Library:
     call_each_ns: float
     channels: int
     peer_channels: int
+    peer_rate: float
+    peer_most: int
     copy_rate: float
+    drift: float
     chain: int
     tree_share: float
     direct: bool

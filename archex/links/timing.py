@@ -1,8 +1,10 @@
 """The time of an exchange by one algorithm and protocol, and what it leaves on links, compute units and memory.
 
 A ring's steps take what their fullest link takes, and a handshake for each part of a chunk; what does not fit into a chunk of every channel
-goes round again. A channel does one thing at a time, so what it moves within its device at the end is added. Chains and trees hand on
-while they receive: their depth costs once, the data once. In the switch a chunk passes some stages; the first and last are not covered.
+goes round again. A channel does one thing at a time: what it receives last in a round it moves within its device while it sends nothing.
+Channels begin in step, so that their links stand idle then, and move apart from round to round, until one sends while another moves.
+Pairs get a part of the channels, each of which sends and receives at the same time. Chains and trees hand on while they receive: their
+depth costs once, the data once. In the switch a chunk passes some stages; the first and last are not covered.
 """
 
 from __future__ import annotations
@@ -13,17 +15,18 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
-from archex.links.network import Network, Protocol, Switched, add
+from archex.links.network import Library, Network, Protocol, Switched, add
 from archex.links.phases import Phase, Stage
 
 
 @attrs.frozen
 class Exchange:
-    """An estimate: nanoseconds, bytes by link, compute units and bytes of memory of a rank."""
+    """An estimate: nanoseconds, as they are and as the library reckons, bytes by link, compute units and bytes of memory of a rank."""
 
     algorithm: str
     protocol: str
     ns: float
+    reckoned_ns: float
     loads: np.ndarray
     units: int
     memory: float
@@ -37,15 +40,18 @@ def exchange(
     """`size` bytes by the stages of an algorithm."""
     at = np.array(ranks)
     fold = fold and all(_alike(phase, len(ranks)) for stage in stages for phase in stage)
+    reckoned = 0.0
     if algorithm == "in_switch":
         assert network.library.switched is not None
         ns, loads = _in_switch(network, at, size, stages, network.library.switched)
         units = network.library.switched.channels
     else:
         chosen = network.library.protocols[protocol]
-        by = _steps if algorithm in ("ring", "direct") else _tree
-        ns, loads, units = by(network, at, size, stages, chosen, algorithm, fold)
-    return Exchange(algorithm, protocol, ns, loads, units, _memory(size, stages, len(ranks)), fold, stages)
+        if algorithm == "tree":
+            ns, reckoned, loads, units = _tree(network, at, size, stages, chosen, fold)
+        else:
+            ns, reckoned, loads, units = _steps(network, at, size, stages, chosen, algorithm, fold)
+    return Exchange(algorithm, protocol, ns, max(ns, reckoned), loads, units, _memory(size, stages, len(ranks)), fold, stages)
 
 
 def _alike(phase: Phase, n: int) -> bool:
@@ -72,7 +78,8 @@ def _latency(network: Network, at: np.ndarray, stage: Stage, fold: bool) -> floa
 
 def _steps(
     network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], protocol: Protocol, algorithm: str, fold: bool
-) -> tuple[float, np.ndarray, int]:
+) -> tuple[float, float, np.ndarray, int]:
+    """The library reckons as if channels stayed in step."""
     library, n = network.library, len(at)
     ring = algorithm == "ring"
     channels = library.channels if ring else library.peer_channels
@@ -88,18 +95,36 @@ def _steps(
         rounds = max(1, math.ceil(sent / channels / protocol.chunk))
         shakes = protocol.step_ns + _latency(network, at, stage, fold)
         data = _data_ns(network, loads, sent * (1 if piped else steps), protocol)
+        if not ring:
+            data = max(data, _pairs_ns(library, sent / max(n - 1, 1), n, len(stage[0].sources) > 1))
         if piped:  # one after the other for the first part, then all at once
             ns += data + (steps - 1) * _fill(data, sent, channels, protocol) + (steps + rounds * protocol.parts(chunk) - 1) * shakes
         else:
             ns += data + steps * rounds * protocol.parts(chunk) * shakes
-    own = _within(stages) * size / n
-    return ns + own / (channels * library.copy_rate) * 1e9, total, channels
+    if not ring or stages[-1][0].pipelined:
+        return ns, ns, total, channels
+    apart = max(1.0, sent / channels / protocol.chunk)
+    own = shakes * apart + size / n / (channels * library.copy_rate) * 1e9  # the last receive of each round
+    return ns + own * _in_step(apart, library.drift), ns + own, total, channels
 
 
-def _within(stages: Sequence[Stage]) -> int:
-    """Whether ranks move a part of the data within their device while they send nothing: a ring's last receive, their own part."""
-    last = stages[-1][0]
-    return int(len(last.sources) > 1 and not last.adds and not last.pipelined)
+def _in_step(rounds: float, drift: float) -> float:
+    """Of the time in which channels send nothing, the part in which none of them sends: all in the first round, ever less later."""
+    left = (1 - math.exp(-rounds / drift)) / (1 - math.exp(-1 / drift))
+    return left / rounds
+
+
+def _pairs_ns(library: Library, message: float, n: int, both: bool) -> float:
+    """What the channels of a pair of `n` ranks need for a message: all are dealt to the pairs; long messages get twice as many."""
+    count = library.peer_channels
+    while count * n > library.peer_channels and count > 1:
+        count //= 2
+    rate = library.peer_rate * (1 if both else 2)
+    least = 0.0
+    while message > count * library.peer_most and 2 * count <= library.peer_channels:
+        count, least = 2 * count, library.peer_most / rate
+    together = message * (n - 1) / (library.peer_channels * rate)
+    return max(least, message / (count * rate), together) * 1e9
 
 
 def _fill(data_ns: float, sent: float, channels: int, protocol: Protocol) -> float:
@@ -113,9 +138,12 @@ def _data_ns(network: Network, loads: np.ndarray, sent: float, protocol: Protoco
 
 
 def _tree(
-    network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], protocol: Protocol, algorithm: str, fold: bool
-) -> tuple[float, np.ndarray, int]:
-    """All stages hand on at the same time: what is added at the root comes back while more is added."""
+    network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], protocol: Protocol, fold: bool
+) -> tuple[float, float, np.ndarray, int]:
+    """All stages hand on at the same time: what is added at the root comes back while more is added.
+
+    The library reckons that each rank sends the data once a stage, as those within a large tree do; at the ends they send less.
+    """
     channels = network.library.channels
     loads, shakes, depth = np.zeros(0), 0.0, 0
     for stage in stages:
@@ -126,7 +154,9 @@ def _tree(
     parts = rounds * protocol.parts(min(protocol.chunk, size / channels))
     data = _data_ns(network, loads, size * len(stages), protocol) / network.library.tree_share
     ns = protocol.base_ns + data + (depth - 1) * _fill(data, size, channels, protocol) + (depth + parts - 1) * shakes
-    return ns, loads, channels
+    one = network.loads(at[:1], at[1:2], size * len(stages) * network.wire() / protocol.share)
+    reckoned = ns - data + max(data, network.time_ns(one) / network.library.tree_share)
+    return ns, reckoned, loads, channels
 
 
 def _in_switch(network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], library: Switched) -> tuple[float, np.ndarray]:

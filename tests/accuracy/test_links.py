@@ -78,6 +78,19 @@ def published(device: str) -> list[Row]:
     return found
 
 
+def between() -> list[tuple[str, Row]]:
+    """The exchanges of h200_links, at sizes of its own: `back`, one call behind the other, and `device`, the devices alone."""
+    found = []
+    for row in rows("h200_links/exchanges.csv"):
+        name, _, mode = row["name"].rpartition("_")
+        if mode in ("back", "device") and name != "swap" and "bytes=" in row["params"]:
+            size, kind = int(row["params"].split()[0].removeprefix("bytes=")), name.replace("recv", "receive")
+            alone = plan(net("h200", 2), kind, range(2), size).alone_ns / 1e3
+            modelled = alone if mode == "device" else exchanged("h200", 2, kind, size)
+            found.append((mode, Row(kind, size, float(row["value"]), modelled)))
+    return found
+
+
 def mean_error(some: list[Row]) -> float:
     for row in some:
         print(f"{row.name:32s}{row.bytes:12d}{row.measured:10.1f}{row.modelled:10.1f}{100 * row.error:7.1f} %")
@@ -89,6 +102,15 @@ def test_two_devices(measure) -> None:  # type: ignore[no-untyped-def]
     found = measure()
     assert mean_error([row for row in found if row.bytes >= MIB]) <= 0.15
     assert mean_error([row for row in found if row.bytes < MIB]) <= 0.30
+
+
+@pytest.mark.parametrize("kind", ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "send_receive"])
+def test_each_exchange_of_two_at_other_sizes(kind: str) -> None:
+    found = [(mode, row) for mode, row in between() if row.name == kind]
+    assert len(found) >= 36
+    assert mean_error([row for mode, row in found if mode == "back" and row.bytes >= MIB]) <= 0.10
+    assert mean_error([row for mode, row in found if mode == "back" and row.bytes < MIB]) <= 0.20
+    assert mean_error([row for mode, row in found if mode == "device" and row.bytes >= 12 * MIB]) <= 0.08
 
 
 @pytest.mark.parametrize("device", DEVICES.values())
@@ -103,6 +125,20 @@ def test_loads_and_stores_of_a_kernel() -> None:
         if row["GBps"]:
             rate = peer_access_rate(net("h200", 2), 0, 1, 132, 32 * 1024, 373 / 1.98) / 1e9
             assert abs(rate / float(row["GBps"]) - 1) < 0.05
+
+
+def test_loads_of_a_few_compute_units() -> None:
+    """256 threads with four loads of 16 bytes each on their way: a round trip for 16 KiB, up to what the links give; and the launch."""
+    count, launch_us = 0, 7.0  # of a kernel that reads 4 KiB of its own device, in the same file
+    for row in rows("h200_links/peer.csv"):
+        said = dict(part.split("=") for part in row["params"].split() if "=" in part)
+        if row["name"] == "peer_read" and (said["threads"], said["width"]) == ("256", "16"):
+            units = min(int(said["blocks"]), 132)
+            rate = peer_access_rate(net("h200", 2), 0, 1, units, 16 * 1024 * int(said["blocks"]) / units, 281 / 1.98)
+            size = int(said["bytes"])
+            assert abs((size / rate * 1e6 + launch_us) / (size / float(row["value"]) / 1e3) - 1) < 0.1, row
+            count += 1
+    assert count == 10
 
 
 def test_large_exchanges_of_eight() -> None:

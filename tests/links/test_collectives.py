@@ -145,6 +145,30 @@ def test_the_switch_is_used_where_it_pays() -> None:
     assert plan(network, "all_reduce", range(2), 1 << 28).algorithm != "in_switch"
 
 
+def test_what_channels_move_alone_hides_behind_others_ever_more() -> None:
+    """A gather's marginal time begins at the links' and a channel's own, and comes down to the links' alone."""
+    network, mib = net("h200", 2), 1 << 20
+    ends = [plan(network, "all_gather", range(2), size * mib, algorithm="ring", protocol="simple").alone_ns for size in (48, 96)]
+    late = [plan(network, "all_gather", range(2), size * mib, algorithm="ring", protocol="simple").alone_ns for size in (8192, 16384)]
+    links = mib / 2 * network.wire() / (18 * network.rate) * 1e9
+    own = mib / 2 / (network.library.channels * network.library.copy_rate) * 1e9
+    assert np.isclose((ends[1] - ends[0]) / 48, links + own)
+    assert links < (late[1] - late[0]) / 8192 < links + own / 4
+
+
+def test_pairs_share_channels() -> None:
+    """Two ranks have half of them for each other, long messages all; eight fill their links."""
+    library, mib = net("h200", 2).library, 1 << 20
+    short, long = (plan(net("h200", 2), "all_to_all", range(2), 2 * size * mib) for size in (200, 400))
+    assert short.alone_ns > 200 * mib / (16 * library.peer_rate) * 1e9
+    assert long.alone_ns < 400 * mib / (16 * library.peer_rate) * 1e9
+    assert plan(net("h200", 8), "all_to_all", range(8), 1 << 30).bus_rate > 340e9
+
+
+def test_two_ranks_send_much_by_a_ring() -> None:
+    assert {plan(net("h200", 2), "all_reduce", range(2), 1 << k).algorithm for k in range(18, 33)} == {"ring"}
+
+
 def test_a_copy_and_a_load_from_another_device() -> None:
     network = net("h200", 2)
     copy = peer_copy(network, 0, 1, 1 << 30)
