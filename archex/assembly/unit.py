@@ -177,5 +177,6 @@ def fetch_vector(spec: DeviceSpec) -> np.ndarray:
             t.FETCH_JUMP_CYCLES: cache.jump,
             t.FETCH_COLD_CYCLES: cache.cold,
             t.FETCH_COLD_NEXT: cache.cold_next,
+            t.FETCH_KEPT_BYTES: cache.kept,
         },
     )

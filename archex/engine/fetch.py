@@ -49,7 +49,10 @@ def near_line(core: Any, state: Any, unit: int, line: int, now: int, sequential:
         elif seen < 0:
             arrival = now + cold
         elif line > seen:
-            streaming = following if line < middle else int(fetch[tab.FETCH_FAR_CYCLES])
+            held = middle  # of the program, by the launch before
+            if fetch[tab.FETCH_KEPT_BYTES] > 0 and state.near_order.shape[1] - 1 > middle:
+                held = int(fetch[tab.FETCH_KEPT_BYTES]) // size
+            streaming = following if line < held else int(fetch[tab.FETCH_FAR_CYCLES])
             arrival = min(max(now, state.near_time[unit, seen]) + streaming * (line - seen), now + cold)
         else:
             arrival = now + cold // 2

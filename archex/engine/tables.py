@@ -89,6 +89,7 @@ FETCH_FAR_CYCLES = 6  # ... from memory, once streaming (prefetched)
 FETCH_JUMP_CYCLES = 7  # a jump outside the buffer that hits the near cache
 FETCH_COLD_CYCLES = 8  # the very first line of a kernel on a compute unit
 FETCH_COLD_NEXT = 9  # each following line while cold
+FETCH_KEPT_BYTES = 10  # of code larger than the middle level: what that has of its start as a launch begins (0: what it can hold)
 FETCH_COLUMNS = 12
 
 # --- levels: one row a cache level of the memory path, the vector cache first

@@ -22,6 +22,7 @@ class InstructionCacheSpec:
     jump: float = number("cycles", "for a jump outside the buffer that hits the cache")
     cold: float = number("cycles", "for the first line of a kernel on a compute unit")
     cold_next: float = number("cycles", "for each following line while cold")
+    kept: int = number("B", "of code larger than `next_size`, its start that is not cold beyond that; 0: `next_size` of it", default=0)
     shared_by: str = shared_by("compute units that share one: what one fetched is there for all", default="compute_unit", most="cluster")
 
 

@@ -95,6 +95,13 @@ def test_a_loop_in_the_buffer_is_free_and_a_longer_one_pays_each_time() -> None:
     assert long / 40 - 80 == pytest.approx(20, abs=14)
 
 
+def test_a_first_pass_finds_what_is_kept_of_code_that_is_too_long() -> None:
+    """Twice what the middle level holds: where 8 KiB of it are kept, the 64 lines between that and what it holds come from memory too."""
+    code = program([op(dst=k % 8) for k in range(2048)], [EXIT])
+    all_of_it, some = (simulate(device(**FETCH | {"fetch_kept_bytes": kept}), code, blocks(1)).last_end() for kept in (0, 8192))
+    assert some - all_of_it == pytest.approx(64 * (45 - 8), rel=0.05)
+
+
 def test_code_beyond_the_cache_streams_at_the_next_levels_rate() -> None:
     per_line = (loop(512, 11) - loop(512, 1)) / 10 / 64
     assert per_line == pytest.approx(18, rel=0.15)
