@@ -72,6 +72,43 @@ def pieces_of(paths: Any, memory: Any, trace: Any, context: int, source: Any, ta
 
 
 @jit
+def steps_of(core: Any, paths: Any, memory: Any, trace: Any, context: int, source: Any, target: Any, width: int, words: int) -> int:
+    """Cycles in which a copy by lane through the vector cache is written to local memory, `words` of a bank's width a lane.
+
+    A line of the source a cycle, in the order of lanes; one waits, and those behind it, while a bank that it writes is busy with others.
+    """
+    line = paths.levels_int[0, I_LINE]
+    banks, bank_bytes = int(core.local_memory[tab.LOCAL_BANKS]), int(core.local_memory[tab.LOCAL_BANK_BYTES])
+    expand(memory, trace, context, source, width)
+    for lane in range(width):
+        memory.places[lane] = memory.addresses[lane]
+    expand(memory, trace, context, target, width)
+    for bank in range(banks):
+        memory.spots[bank] = 0  # until when it is busy
+    turn, last = 0, 1
+    for lane in range(width):
+        if memory.places[lane] < 0 or memory.addresses[lane] < 0:
+            continue
+        number, start = memory.places[lane] // line, turn
+        for bank in range(banks):
+            memory.weights[bank] = 0  # words of this line
+        for other in range(lane, width):
+            if memory.places[other] < 0 or memory.addresses[other] < 0 or memory.places[other] // line != number:
+                continue
+            memory.places[other] = -1
+            for word in range(words):
+                bank = (memory.addresses[other] % LOCAL_WINDOW // bank_bytes + word) % banks
+                memory.weights[bank] += 1
+                start = max(start, memory.spots[bank])
+        for bank in range(banks):
+            if memory.weights[bank] > 0:
+                memory.spots[bank] = start + memory.weights[bank]
+                last = max(last, memory.spots[bank])
+        turn = start + 1
+    return last
+
+
+@jit
 def arrive_by_lane(
     core: Any, paths: Any, functions: Any, state: Any, memory: Any, trace: Any, unit: int, w: int, pc: int, now: int, read: int
 ) -> tuple[int, int]:
@@ -98,13 +135,21 @@ def arrive_by_lane(
     if rate > 0.0:
         written *= core.local_memory[tab.LOCAL_BANKS] * core.local_memory[tab.LOCAL_BANK_BYTES] / rate
     owe(state, core.owners[tab.OWNER_LOCAL, unit], core.unit_int[tab.LOCAL_PORT], float(now), written)
-    pieces = pieces_of(paths, memory, trace, context, trace.records[place_at(trace.records, context, head)], record, width)
-    whole = pieces * paths.levels_int[0, I_LINE] <= count(mask) * bytes_of
-    passed = core.aside[tab.ASIDE_PAST_INTERVAL] if whole else core.aside[tab.ASIDE_PIECE] * pieces
+    source = trace.records[place_at(trace.records, context, head)]
+    late = 0  # where the vector cache is passed, that is in `read`
+    if row[lay.FLAGS] & lay.BYPASS:
+        pieces = pieces_of(paths, memory, trace, context, source, record, width)
+        whole = pieces * paths.levels_int[0, I_LINE] <= count(mask) * bytes_of
+        passed = core.aside[tab.ASIDE_PAST_INTERVAL] if whole else core.aside[tab.ASIDE_PIECE] * pieces
+    else:
+        words = max(bytes_of // int(core.local_memory[tab.LOCAL_BANK_BYTES]), 1)
+        pieces = steps_of(core, paths, memory, trace, context, source, record, width, words)
+        passed = core.aside[tab.ASIDE_PIECE] * pieces
+        late = max(int(state.ports[unit, LANE_COPY_PORT]) - now, 0)
     passed += max(state.ports[unit, LANE_COPY_PORT], float(now))
     state.ports[unit, LANE_COPY_PORT] = passed
     taken = queue_copy(state, unit, now, passed, int(core.aside[tab.ASIDE_COPIES]))
-    done = read + int(core.aside[tab.ASIDE_SMALL_EXTRA]) + max(passes, pieces) - 1
+    done = read + late + int(core.aside[tab.ASIDE_SMALL_EXTRA]) + max(passes, pieces) - 1
     add_to_group(state, w, lay.GROUP_COPIES, done)
     return done, taken
 

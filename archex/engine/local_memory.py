@@ -78,8 +78,10 @@ def local_access(
 
     generic: what scattered addresses lie above local memory's own.
     """
-    if kind == lay.NO_ACCESS:
-        return now + 1, now
+    if kind == lay.NO_ACCESS:  # with all lanes off it takes its turn nevertheless
+        memory.counters[_WAVEFRONTS] += 1
+        off = int(take_port(state, core.owners[tab.OWNER_LOCAL, unit], core.unit_int[tab.LOCAL_PORT], float(now), 1.0))
+        return off + 1, off
     row = core.code[pc]
     what, bytes_of, flags = row[lay.KIND], max(row[lay.BYTES], 1), row[lay.FLAGS]
     width = core.launch[L_WIDTH]

@@ -83,6 +83,7 @@ def owe(state: Any, unit: int, port: int, now: float, cycles: float) -> None:
     ports = state.ports[unit]
     idle = now - ports[port]
     if idle > 0.0:
+        ports[AHEAD] = max(ports[AHEAD] - idle, 0.0)
         ports[OWED] = max(ports[OWED] - idle, 0.0)
         ports[port] = now
     ports[OWED] += cycles

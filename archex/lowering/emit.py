@@ -31,7 +31,7 @@ class Emitter(Records):
         """Nodes of every block."""
         for index, made in enumerate(self.forms):
             self.block, self.memo, self.groups, self.places, self.target = index, {}, {}, {}, self.nodes[index]
-            self.copying, self.distances = False, set()
+            self.distances = set()
             guard: object = None
             for register in made.start.keys() & self.described:
                 made.start[register].shared, made.start[register].words = True, 0
@@ -66,7 +66,7 @@ class Emitter(Records):
         for extra in refs[4:]:
             environment.setdefault("e", []).extend(extra)
         if operation.op in BASED:
-            self._before_access(operation, environment)
+            self._before_access(environment)
         results = [result for result in item.results if result is not None]
         if item.op == "mad_wide" and "advanced64" in self.rules.steps and self._advances(environment["c"], results):
             environment["c"] = [self._shared_steps("advanced64", [environment["c"]], None)]
@@ -75,7 +75,6 @@ class Emitter(Records):
         start = len(self.target)
         self._steps(self.rules.steps[key], environment, results, guard + carried, bool(guard))
         made = self.target[start:]
-        self.copying &= operation.op != "barrier"
         self._records(operation, made, environment.get("a", []))
         if made:
             made[-1].last = True

@@ -26,7 +26,7 @@ from archex.lowering.rules import Rules
 from archex.lowering.scalar import leading_to_products, scalar_registers
 from archex.lowering.schedule import schedule
 from archex.lowering.spill import Passing, spill
-from archex.lowering.wait import behind_copies, behind_products, insert_waits
+from archex.lowering.wait import before_copies, behind_copies, behind_products, insert_waits
 from archex.parts.abilities import NOTHING, Abilities
 from archex.parts.instruction_set import InstructionSetSpec
 from archex.parts.matrix_unit import OPERATION
@@ -97,6 +97,8 @@ def lower(
         ordered = [behind_products(nodes, rules.single["product_wait"][0].operation, round(spec.product_hold)) for nodes in ordered]
     if rules.single["memory_wait"]:
         ordered = insert_waits(ordered, rules.single["memory_wait"][0].operation)
+    if steps := [step.operation for step in rules.single["before_copies"]]:
+        ordered = [before_copies(nodes, steps) for nodes in ordered]
     behind_copies(ordered, [graph.successors(block) for block in function.blocks])
     code_order = diverge.order(known)
     code, start, tokens = encode(ordered, code_order, timings, spec.instruction_bytes)

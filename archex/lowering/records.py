@@ -33,13 +33,8 @@ _ADDING = frozenset({"add", "shl", "shift_add", "mad_lo"})
 class Records(Products):
     """The part of emission that knows what operations refer to."""
 
-    copying = False
-
-    def _before_access(self, operation: Operation, environment: dict[str, list[Ref]]) -> None:
-        """The base added to an address, unless its maker does it; what a block's first copy needs."""
-        if operation.op == "async_copy" and not self.copying:
-            self.copying = True
-            self._steps(self.rules.single["before_copies"], {}, [], [], False)
+    def _before_access(self, environment: dict[str, list[Ref]]) -> None:
+        """The base added to an address, unless its maker does it."""
         address = environment["a"][0]
         if "local_address" not in self.rules.steps:
             return

@@ -19,6 +19,8 @@ COUNTERS = {
 }  # fmt: skip
 
 
+#: What copies by lane on either side of it have no common steps before them.
+_PARTING = ("load_local", "store_local", "atomic_local", "barrier")
 #: A product's result is waited for explicitly by what stands so close behind it.
 NEAR = 2
 
@@ -55,6 +57,19 @@ def behind_products(nodes: list[Node], name: str, hold: int) -> list[Node]:
     if last is not None and distance < NEAR and not (found and found[-1].ends):
         found.append(Node(name, [], [], last.source))
         last.offset = hold
+    return found
+
+
+def before_copies(nodes: list[Node], names: list[str]) -> list[Node]:
+    """A block with steps before its first copy by lane, and before one behind other accesses of local memory or a barrier."""
+    found: list[Node] = []
+    ahead = False
+    for node in nodes:
+        if node.name == "copy_async" and not ahead:
+            found += [Node(name, [], [], node.source) for name in names]
+            ahead = True
+        ahead = ahead and not node.name.startswith(_PARTING)
+        found.append(node)
     return found
 
 

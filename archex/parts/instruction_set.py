@@ -60,7 +60,10 @@ class InstructionSetSpec:
     product_hold: float = number(
         "cycles", "cycles that such a product holds its wave, before the step `product_wait` and what comes behind it", default=0, high=64
     )
-    before_copies: str = text("steps before the first copy by lane of a block, and behind a barrier, or empty", default="")
+    before_copies: str = text(
+        "steps before the first copy by lane of a block, and behind accesses of local memory or a barrier, or empty",
+        default="",
+    )
     widened: dict[str, str] = text(
         "types of matrix operands that are turned into another type, where the matrix unit takes that one only", each="map", default={}
     )
