@@ -116,6 +116,8 @@ class _Reader:
         if found is None:
             return {f"stream{n}" if self._known["devices"] > 1 else "main": Stream(f"stream{n}", n) for n in range(self._known["devices"])}
         if isinstance(found, (list, tuple)):
+            for name in dict.fromkeys(name for name in map(str, found) if list(map(str, found)).count(name) > 1):
+                self.problems.append(Problem("streams", name, "is there more than once"))
             found = {str(name): {} for name in found}
         if not isinstance(found, Mapping) or not found:
             self.problems.append(Problem("streams", given["streams"], "must be a list of names, or a map of names"))

@@ -5,6 +5,7 @@ In: a value, its path. Out: the value in base units, or a problem.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -110,7 +111,7 @@ def one(value: Any, field: Field, path: str, known: Mapping[str, Any], problems:
             problems.append(unknown(path, value, names, field.kind.replace("_or_all", "")))
         return value
     if field.kind == "number":
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < field.low:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not field.low <= value < math.inf:
             problems.append(Problem(path, value, "must be a number of at least 0"))
             return None
         return float(value)

@@ -24,8 +24,8 @@ def touches(given: Any, path: str, known: Mapping[str, Any], buffers: Mapping[st
         here = f"{path}[{place}]"
         before = len(problems)
         values = f.fields(item, f.TOUCH, here, known, problems)
-        if values.get("share") is not None and not 0 < values["share"] <= 1:
-            problems.append(Problem(f"{here}.share", values["share"], "must be above 0 and at most 1"))
+        if values.get("share") == 0:
+            problems.append(Problem(f"{here}.share", 0, "must be above 0 and at most 1"))
         if len(problems) == before:
             is_managed(buffers[values["buffer"]], f"{here}.buffer", problems)
             order, seed = values.get("order", "sequential"), values.get("seed", 0)
