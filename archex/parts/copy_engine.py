@@ -24,11 +24,16 @@ class CopyEngineSpec:
     both_ways: float = number("ratio", "part of the two rates together, while both directions are busy", low=0.5, high=1, default=1)
     inline: int = number("B", "pageable copies to the device of fewer bytes are written into the ring")
     inline_rate: float = number("B/s", "at which the device reads them there", low=1)
-    staging: float = number("s", "on the processor, beginning of a pageable copy through pinned buffers")
+    staging: float = number("s", "on the processor, beginning of a pageable copy to the device through pinned buffers")
+    staging_back: float = number("s", "of one to the host")
     chunk: int = number("B", "size of such a buffer", low=4096)
     buffers: int = number("count", "such buffers that a copy fills in turn", low=1, high=64, default=2)
     within_setup: float = number("s", "a copy within the device, before its first byte, beside the start of its kernel")
     within_share: float = number("ratio", "part of the memory's rate that the kernel reaches, reads and writes together", low=0.01, high=1)
+    fill_inline: int = number("B", "fills of fewer bytes are done by the front end", low=0)
+    fill_small: float = number("s", "such a fill")
+    fill_setup: float = number("s", "a larger one, before its first byte, beside the start of its kernel")
+    fill_share: float = number("ratio", "part of the memory's rate at which it is written", low=0.01, high=1)
 
 
 class CopyEngine(Part):

@@ -19,7 +19,8 @@ class HostCopySpec:
     """A point of the rate at which the processor copies: what is larger comes from the next level of its caches."""
 
     size: int = number("B", "copies up to this size", low=1)
-    rate: float = number("B/s", "the processor's copies of that size", low=1)
+    rate: float = number("B/s", "the processor's copies of that size into a pinned buffer", low=1)
+    back: float = number("B/s", "and out of one", low=1)
 
 
 @attrs.frozen(kw_only=True)
@@ -31,6 +32,7 @@ class HostSpec:
     argument: float = number("s", "for a byte of arguments beside that", default=0)
     copy: float = number("s", "call that starts a copy")
     copy_within: float = number("s", "call that copies within a device")
+    fill: float = number("s", "call that fills memory of a device")
     record: float = number("s", "call that records an event with its time")
     record_plain: float = number("s", "call that records one without")
     wait: float = number("s", "call that makes a stream wait for an event")

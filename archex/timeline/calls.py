@@ -113,14 +113,14 @@ class Thread:
             if way == "h2d" and size < copies.inline:
                 yield from self._move(step, way, size, "inline", host.copy + size / host_rate(host, size))
             else:
-                yield self._now + host.copy + copies.staging
+                yield self._now + host.copy + (copies.staging if way == "h2d" else copies.staging_back)
                 yield from (self._staged_in if way == "h2d" else self._staged_out)(step, size)
         elif way == "peer":
             command = self._run.command("copy", way, step.stream, self)
             command.bytes = size
             yield from self._submit(command, self._run.peer(command, step.given["source"], step.given["target"]))
         else:
-            yield from self._move(step, way, size, memory, host.copy_within if way == "d2d" else host.copy)
+            yield from self._move(step, way, size, memory, {"d2d": host.copy_within, "fill": host.fill}.get(way, host.copy))
 
     def _move(self, step: Step, way: str, size: int, memory: str, took: float) -> Going:
         """One command that copies."""
@@ -147,7 +147,7 @@ class Thread:
 
     def _staged_out(self, step: Step, size: int) -> Going:
         """An engine fills buffers, the processor empties each; the call returns when the last is empty."""
-        rate, pieces, buffers = host_rate(self._host, size), self._chunks(size), self._run.machine.copies.buffers
+        rate, pieces, buffers = host_rate(self._host, size, back=True), self._chunks(size), self._run.machine.copies.buffers
         moved: list[Command] = []
         for piece in pieces[:buffers]:
             yield from self._move(step, "d2h", piece, "pinned", 0.0)
@@ -243,8 +243,8 @@ class Thread:
         nodes = len(self._run.workload.graphs[step.what])
         # The doorbell is rung when the first nodes are written; the others follow while those run.
         copies = sum(node.step.what in ("h2d", "d2h") for node in self._run.workload.graphs[step.what])
-        yield from self._submit(command, self._host.graph_launch + copies * self._host.graph_launch_copy)
-        yield self._now + nodes * self._host.graph_launch_node
+        yield from self._submit(command, self._host.graph_launch + min(copies, 1) * self._host.graph_launch_copy)
+        yield self._now + nodes * self._host.graph_launch_node + max(copies - 1, 0) * self._host.graph_launch_copy
 
     # --- waiting, asking, working
 

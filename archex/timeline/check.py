@@ -217,7 +217,9 @@ class _Reader:
             found["source"], found["target"] = sides
         elif "source" in found or "target" in found:
             self.problems.append(Problem(path, ABSENT, "names a source or a target device, which only a copy peer has"))
-        if way in ("d2d", "peer") and "memory" in found:
+        if way == "fill" and ends[0] is not None:
+            self.problems.append(Problem(f"{path}.from", ends[0].name, "has nothing to give: a fill writes one value"))
+        if way in ("d2d", "peer", "fill") and "memory" in found:
             self.problems.append(Problem(f"{path}.memory", found["memory"], "is about the host's memory, of which this copy has none"))
         found.setdefault("memory", "pinned")
 

@@ -95,8 +95,8 @@ class Device:
     def copy(self, way: str, size: int, memory: str) -> tuple[float, Callable[[Command], None]]:
         """A copy between host and device, or within the device."""
         copies, host = self.machine.copies, self.machine.host
-        if way == "d2d":
-            return self.within(size, True)
+        if way in ("d2d", "fill"):
+            return self.within(way, size, True)
         side = DIRECTIONS[way]
         rate = getattr(copies, f"rate_{side}")
         begin = copies.setup + (2 * host.latency if way == "h2d" else host.latency)
@@ -107,12 +107,16 @@ class Device:
         demands = {self.copiers[side]: 1.0, self.ways[side]: 1.0, self.both: 1.0}
         return work, lambda command: self.work(command, work, demands)
 
-    def within(self, size: int, whole: bool) -> tuple[float, Callable[[Command], None]]:
-        """A copy within the device by a kernel; in a graph only a root costs a whole start."""
+    def within(self, way: str, size: int, whole: bool) -> tuple[float, Callable[[Command], None]]:
+        """A copy within the device, or a fill, by a kernel; in a graph only a root costs a whole start."""
         copies = self.machine.copies
-        moving = 2 * size / (self.machine.memory_rate * copies.within_share)  # read and written
-        work = copies.within_setup + moving + (self.machine.launch_ns + self.machine.drain_ns if whole else 0.0)
-        return work, lambda command: self.work(command, work, {self.memory: copies.within_share * moving / work})
+        if way == "fill" and size < copies.fill_inline:
+            return copies.fill_small, lambda command: self.work(command, copies.fill_small, {})
+        # A copy reads and writes.
+        setup, share, bytes_ = (copies.fill_setup, copies.fill_share, size) if way == "fill" else (copies.within_setup, copies.within_share, 2 * size)
+        moving = bytes_ / (self.machine.memory_rate * share)
+        work = setup + moving + (self.machine.launch_ns + self.machine.drain_ns if whole else 0.0)
+        return work, lambda command: self.work(command, work, {self.memory: share * moving / work})
 
     def mark(self, command: Command) -> None:
         """Start of a command that only orders others."""
@@ -135,6 +139,7 @@ class Device:
         activity = self._fluid.begin(work, demands, done, priority)
 
 
-def host_rate(host: Any, size: int) -> float:
-    """Bytes a nanosecond of the processor's own copies of a size."""
-    return float(next((point.rate for point in host.copies if size <= point.size), host.copies[-1].rate))
+def host_rate(host: Any, size: int, back: bool = False) -> float:
+    """Bytes a nanosecond of the processor's own copies of a size, into pinned buffers or `back` from there."""
+    point = next((point for point in host.copies if size <= point.size), host.copies[-1])
+    return float(point.back if back else point.rate)

@@ -26,7 +26,7 @@ class Field:
     many: bool = False
 
 
-COPIES = ("h2d", "d2h", "d2d", "peer")
+COPIES = ("h2d", "d2h", "d2d", "peer", "fill")
 COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_receive")
 _STREAM = Field("stream")
 _NODES = Field("count", low=1)
@@ -75,6 +75,7 @@ BUFFER = {
 TOUCH = {
     "buffer": Field("buffer", required=True), "share": Field("ratio"), "mode": Field("choice", choices=("read", "write")),
     "order": Field("choice", choices=("sequential", "random")), "seed": Field("count"),
+    "stride": Field("B", low=1),
 }  # fmt: skip
 ROOT = ("name", "devices", "kernels", "streams", "buffers", "graphs", "steps", "threads")
 

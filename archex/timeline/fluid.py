@@ -2,7 +2,8 @@
 
 An activity has its time alone and what it takes of each resource meanwhile. It goes on at the pace of the resource that gives it the
 smallest part of what it takes. Pooled resources (places of compute units, engines) are taken in order: by priority, then who began first;
-who comes later gets what is left. Shared ones (bandwidths) give everybody the same, or less to who takes less.
+who comes later gets what is left. Shared ones (bandwidths) give everybody the same, or less to who takes less; who has only some of its
+places takes as much less of them, and who has none takes nothing.
 
 Paces change only where something begins or ends, and only those of what shares a resource with it.
 """
@@ -38,11 +39,11 @@ class Resource:
                 left -= gets
                 found.append(gets / wants)
             return found
-        wanted = [0.0 if user.held else user.demands[self] for user in self.users]
+        wanted = [0.0 if user.held else user.demands[self] * user.placed for user in self.users]
         level = self.capacity
         if sum(wanted) > self.capacity:
             level = _level(sorted(wanted), self.capacity)
-        return [1.0 if wants <= level else level / wants for wants in wanted]
+        return [1.0 if wants <= level else level / wants * user.placed for user, wants in zip(self.users, wanted, strict=True)]
 
 
 def _level(wanted: list[float], capacity: float) -> float:
@@ -64,15 +65,15 @@ class Activity:
     """`work`: nanoseconds it takes alone. demands: resource -> how much of it, above 0. done: called at its end.
 
     more: called when its work is done: gives it further work (`work`, `held`) and says so, or says that this was the end. held: it stands
-    still and takes no bandwidth, but keeps its places.
+    still and takes no bandwidth, but keeps its places. placed: the part of its places that it has.
     """
 
-    __slots__ = ("_since", "begun", "demands", "done", "held", "more", "order", "pace", "version", "work")
+    __slots__ = ("_since", "begun", "demands", "done", "held", "more", "order", "pace", "placed", "version", "work")
 
     def __init__(self, work: float, demands: Mapping[Resource, float], done: Callable[[], None], order: tuple[int, int]) -> None:
         self.work, self.demands, self.done, self.order = work, demands, done, order
         self.pace, self.version, self._since, self.begun = 0.0, 0, 0.0, -1.0
-        self.held = False
+        self.held, self.placed = False, 1.0
         self.more: Callable[[Activity], bool] = _no_more
 
     def __lt__(self, other: Activity) -> bool:
@@ -139,12 +140,23 @@ class Fluid:
         for resource in changed.demands:
             touched.update(dict.fromkeys(resource.users))
         shares: dict[Any, dict[Activity, float]] = {}
+
+        def share(resource: Resource, activity: Activity) -> float:
+            if resource not in shares:
+                shares[resource] = dict(zip(resource.users, resource.shares(), strict=True))
+            return shares[resource][activity]
+
+        for activity in list(touched):
+            placed = min((share(resource, activity) for resource in activity.demands if resource.pooled), default=1.0)
+            if placed != activity.placed:
+                activity.placed = placed
+                for resource in activity.demands:
+                    if not resource.pooled:
+                        touched.update(dict.fromkeys(resource.users))
         for activity in touched:
-            pace = 0.0 if activity.held else 1.0
+            pace = 0.0 if activity.held else activity.placed
             for resource in activity.demands:
-                if resource not in shares:
-                    shares[resource] = dict(zip(resource.users, resource.shares(), strict=True))
-                part = shares[resource][activity]
+                part = share(resource, activity)
                 pace = part if part < pace else pace
             if pace != activity.pace or activity.version == 0:
                 self._set(activity, pace)

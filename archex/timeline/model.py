@@ -13,13 +13,17 @@ import attrs
 
 @attrs.frozen
 class Touch:
-    """Managed memory that a kernel touches: a share of a buffer's pages, the first ones in order or any by seed, each once a launch."""
+    """Managed memory that a kernel touches: a share of a buffer's pages, the first ones in order or any by seed, each once a launch.
+
+    stride: bytes from one touch to the next, where that is more than a page.
+    """
 
     buffer: str
     share: float = 1.0
     writes: bool = False
     order: str = "sequential"
     seed: int = 0
+    stride: int = 0
 
 
 @attrs.frozen

@@ -91,7 +91,7 @@ class Pages:
         """Pages in the order in which a kernel touches them, and whether it writes them. Buffers are gone through side by side."""
         pages, writes, progress = [], [], []
         for touch in touches:
-            own = self.of(touch.buffer)
+            own = self.of(touch.buffer)[:: max(1, touch.stride // self.paged.page)]
             many = max(1, math.ceil(touch.share * len(own) - 1e-9))
             own = own[:many] if touch.order == "sequential" else np.random.default_rng(touch.seed).permutation(own)[:many]
             pages.append(own)

@@ -208,7 +208,8 @@ class Run:
             self.joins(made, step, step.given["name"], step.given["rank"], step.given["ranks"])
         else:
             made.bytes = step.given["bytes"]
-            found = device.within(made.bytes, not node.after) if step.what == "d2d" else device.copy(step.what, made.bytes, "pinned")
+            inside = step.what in ("d2d", "fill")
+            found = device.within(step.what, made.bytes, not node.after) if inside else device.copy(step.what, made.bytes, "pinned")
             made.alone, made.begin = found
         made.free = lambda command: self._issue(command, device)
         return made
