@@ -20,6 +20,7 @@ class CommandProcessorSpec:
     packet: float = number("s", "what an engine takes for a packet")
     event: float = number("s", "writing an event with its time; one without time takes none")
     hop: float = number("s", "from a command's end until one of another queue that waited for it can start")
+    cross: float = number("s", "the same where a kernel follows a copy, or a copy what another engine does, and stood waiting", default=0)
     kernels: int = number("count", "kernels that run at a time", low=1, high=4096)
     mapped: int = number("count", "queues that hardware holds; of more each has a turn", low=1, high=4096)
     remap: float = number("s", "taking up a queue that another has to give way to", default=0)

@@ -120,7 +120,7 @@ class Thread:
             command.bytes = size
             yield from self._submit(command, self._run.peer(command, step.given["source"], step.given["target"]))
         else:
-            yield from self._move(step, way, size, memory, {"d2d": host.copy_within, "fill": host.fill}.get(way, host.copy))
+            yield from self._move(step, way, size, memory, {"d2d": host.copy_within, "fill": host.fill if size >= copies.fill_inline else host.copy}.get(way, host.copy))
 
     def _move(self, step: Step, way: str, size: int, memory: str, took: float) -> Going:
         """One command that copies."""
@@ -175,7 +175,7 @@ class Thread:
         event.records.append(command)
         gates, event.gates = event.gates, []
         for gate in gates:
-            gate.let(command, self._run.lag(command, gate))
+            gate.let(command, self._run.lag(command, gate), self._run.from_afar(command, gate))
         threads, event.threads = event.threads, []
         for tell in threads:
             tell()
@@ -185,7 +185,8 @@ class Thread:
         command.begin = self._device(step).mark
         event = self._run.event(step.what)
         if event.records:
-            command.after(event.records[-1], self._run.lag(event.records[-1], command))
+            last = event.records[-1]
+            command.after(last, self._run.lag(last, command), self._run.from_afar(last, command))
         else:
             command.hold(step.what)
             event.gates.append(command)
@@ -242,9 +243,9 @@ class Thread:
         command.begin = self._run.graph
         nodes = len(self._run.workload.graphs[step.what])
         # The doorbell is rung when the first nodes are written; the others follow while those run.
-        copies = sum(node.step.what in ("h2d", "d2h") for node in self._run.workload.graphs[step.what])
-        yield from self._submit(command, self._host.graph_launch + min(copies, 1) * self._host.graph_launch_copy)
-        yield self._now + nodes * self._host.graph_launch_node + max(copies - 1, 0) * self._host.graph_launch_copy
+        pieces = self._run.pieces(step.what)
+        yield from self._submit(command, self._host.graph_launch + min(pieces, 1) * self._host.graph_launch_copy)
+        yield self._now + nodes * self._host.graph_launch_node + max(pieces - 1, 0) * self._host.graph_launch_copy
 
     # --- waiting, asking, working
 

@@ -20,19 +20,21 @@ class Command:
     """issued: its call began. submitted: the doorbell. arrived: its packet was fetched. ready: nothing more to wait for. started, ended.
 
     begin: called when it may start. what: number and name in the rows. waited_for: the command that kept it last, or `host`.
-    stalls: from when to when a kernel stood still for pages.
+    stalls: from when to when a kernel stood still for pages. engine: who does it, `compute` or a direction of the copy engines; empty for
+    what only orders others. looked: when the device finds that it has to wait; 0: as its packet arrives.
     """
 
     __slots__ = (
-        "_open", "about", "alone", "arrived", "begin", "bytes", "decoded", "device", "ended", "free",
-        "gate", "graph", "issued", "kind", "later", "name", "number", "priority", "queue",
+        "_open", "about", "alone", "arrived", "begin", "bytes", "decoded", "device", "ended", "engine", "free",
+        "gate", "graph", "issued", "kind", "later", "looked", "name", "number", "priority", "queue",
         "ready", "seen", "stalls", "started", "stream", "submitted", "thread", "waited_for", "waits_on",
     )  # fmt: skip
 
     def __init__(self, number: int, kind: str, name: str, stream: str, device: int) -> None:
         self.number, self.kind, self.name, self.stream, self.device = number, kind, name, stream, device
         self.thread, self.about, self.bytes, self.alone, self.priority = "", "", 0, 0.0, 0
-        self.issued = self.submitted = self.arrived = self.ready = 0.0
+        self.issued = self.submitted = self.arrived = self.looked = self.ready = 0.0
+        self.engine = ""
         self.decoded = self.started = self.ended = -1.0
         self.begin: Callable[[Command], None] = _unset
         self.free: Callable[[Command], None] | None = None  # told when nothing is left to wait for, if no queue holds it
@@ -44,30 +46,30 @@ class Command:
         self.stalls: list[tuple[float, float]] = []
         self.seen: list[Callable[[], None]] = []  # host threads that wait for its end
         self._open = 0
-        self.later: list[tuple[Command, float]] = []
+        self.later: list[tuple[Command, float, float]] = []
 
     @property
     def free_to_start(self) -> bool:
         """Whether all that it waits for has ended."""
         return self._open == 0
 
-    def after(self, other: Command, lag: float) -> None:
-        """Start no earlier than `lag` after the end of `other`."""
+    def after(self, other: Command, lag: float, crossing: float = 0.0) -> None:
+        """Start no earlier than `lag` after the end of `other`, and `crossing` later if the device looked before that end."""
         if other.ended >= 0:
             self._not_before(other, other.ended + lag)
             return
         self._open += 1
         self.waits_on.append(other)
-        other.later.append((self, lag))
+        other.later.append((self, lag, crossing))
 
     def hold(self, event: str) -> None:
         """Wait for an event that nobody has recorded yet."""
         self.gate, self._open = event, self._open + 1
 
-    def let(self, other: Command, lag: float) -> None:
+    def let(self, other: Command, lag: float, crossing: float = 0.0) -> None:
         """The event is being recorded."""
         self.gate, self._open = "", self._open - 1
-        self.after(other, lag)
+        self.after(other, lag, crossing)
         if self._open == 0:
             self.told()
 
@@ -79,10 +81,11 @@ class Command:
         """It is over: who waited for it goes on."""
         self.ended = now
         later, self.later = self.later, []
-        for command, lag in later:
+        for command, lag, crossing in later:
             command._open -= 1
-            command._not_before(self, now + lag)
-        for command, _ in later:
+            waits = crossing and 0 < (command.looked or command.arrived) <= now
+            command._not_before(self, now + lag + (crossing if waits else 0.0))
+        for command, _, _ in later:
             if command._open == 0:
                 command.told()
         for tell in self.seen:
@@ -99,6 +102,13 @@ class Command:
     def label(self) -> str:
         """As errors name it."""
         return f"{self.kind} {self.name} on {self.stream}" if self.name else f"{self.kind} on {self.stream}"
+
+
+def engine_of(do: str, what: str) -> str:
+    """Who does a command: `compute`, or a direction of the copy engines; empty for what orders others or goes over other links."""
+    if do == "copy":
+        return {"h2d": "h2d", "d2h": "d2h", "peer": ""}.get(what, "compute")
+    return "compute" if do in ("launch", "kernel") else ""
 
 
 def _unset(command: Command) -> Any:

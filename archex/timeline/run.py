@@ -12,7 +12,7 @@ import attrs
 
 from archex.timeline.calls import Thread
 from archex.timeline.clock import Clock
-from archex.timeline.commands import Command
+from archex.timeline.commands import Command, engine_of
 from archex.timeline.deadlock import DeadlockError, explain
 from archex.timeline.devices import Device
 from archex.timeline.fluid import Fluid, Resource
@@ -89,6 +89,7 @@ class Run:
         self.events: dict[str, Event] = {}
         self.meetings: dict[tuple[str, int], Meeting] = {}
         self._rounds: dict[tuple[str, int], int] = {}
+        self._engines: dict[str, str] = {}  # of each stream, who does its last command
         self.loaded: set[str] = set()
         self.to_capture = {step.what for steps in workload.threads.values() for step in flat(steps) if step.do == "capture"}
         self.ready_graphs: set[str] = set()
@@ -133,11 +134,35 @@ class Run:
 
     def follow(self, command: Command) -> None:
         """The command is the next of its stream: it starts after the one before."""
-        before = self.last.get(command.stream)
+        before, stream = self.last.get(command.stream), command.stream
+        first = last = engine_of(command.kind, command.name)
+        if command.kind == "graph":
+            first, last = self._ends(command.name)
         if before is not None:
             kernels = before.kind == command.kind == "kernel"
-            command.after(before, self.machine.gap_ns if kernels else 0.0)
-        self.last[command.stream] = command
+            command.after(before, self.machine.gap_ns if kernels else 0.0, self._crossing(self._engines.get(stream, ""), first))
+        command.engine = self._engines[stream] = last or self._engines.get(stream, "")
+        self.last[stream] = command
+
+    def _ends(self, graph: str) -> tuple[str, str]:
+        """Engines of the first and the last node of a graph."""
+        nodes = self.workload.graphs[graph]
+        first, *_, last = [engine_of(node.step.do, node.step.what) for node in nodes] * 2 or ["", ""]
+        return first, last
+
+    def pieces(self, graph: str) -> int:
+        """What of a graph is handed over by itself: copies between host and device, and kernels that follow one."""
+        nodes = self.workload.graphs[graph]
+        copies = [engine_of(node.step.do, node.step.what) in ("h2d", "d2h") for node in nodes]
+        return sum(copy or any(copies[other] for other in node.after) for node, copy in zip(nodes, copies, strict=True))
+
+    def _crossing(self, before: str, then: str) -> float:
+        """What it takes longer to follow a command of another engine."""
+        return float(self.machine.processor.cross) if before and then and before != then else 0.0
+
+    def from_afar(self, record: Command, waits: Command) -> float:
+        """The same of a wait in another stream for what was recorded behind an engine's work."""
+        return self._crossing(record.engine, self._engines.get(waits.stream, "") or "compute")
 
     def lag(self, record: Command, waits: Command) -> float:
         """From an event to who waited for it: longer into another queue."""
@@ -174,7 +199,7 @@ class Run:
         command.started = self.clock.now
         begin = self.clock.now + processor.graph_start
         made: list[Command] = []
-        left = len(nodes)
+        left, looked = len(nodes), command.arrived
 
         def one_less() -> None:
             nonlocal left
@@ -184,8 +209,13 @@ class Run:
 
         for node in nodes:
             one = self._node(node, command, device)
+            # Calls of a stream come one by one: an order that they would find open costs a graph nothing either.
+            looked += self._call_of(node) if made else 0.0
+            one.looked = looked
             for other in node.after:
-                one.after(made[other], device.node_lag)
+                before, then = made[other].engine, one.engine
+                copies = before == then != "compute" and before != ""  # an engine has the next copy at hand
+                one.after(made[other], 0.0 if copies else device.node_lag, self._crossing(before, then))
             made.append(one)
             one.seen.append(one_less)
         if not made:
@@ -195,12 +225,16 @@ class Run:
                 one.ready = begin
                 self._issue(one, device)
 
+    def _call_of(self, node: Node) -> float:
+        host, what = self.machine.host, node.step.what
+        return float(host.launch if node.step.do != "copy" else {"d2d": host.copy_within, "fill": host.fill}.get(what, host.copy))
+
     def _node(self, node: Node, graph: Command, device: Device) -> Command:
         step = node.step
         kind = {"launch": "kernel", "collective": "collective"}.get(step.do, "copy")
         made = Command(self.number(), kind, step.what, graph.stream, device.number)
         made.thread, made.priority, made.issued, made.graph = graph.thread, graph.priority, graph.issued, graph
-        made.submitted, made.arrived = graph.submitted, graph.arrived
+        made.submitted, made.arrived, made.engine = graph.submitted, graph.arrived, engine_of(step.do, step.what)
         self.commands.append(made)
         if kind == "kernel":
             made.alone, made.begin = device.node(self.workload.kernels[step.what], not node.after, graph.priority)

@@ -106,7 +106,7 @@ class CommandProcessorContract(AroundContract):
     """What a packet or a dependency costs more is never quicker; more engines or kernels at a time are never slower."""
 
     places = ("command_processor",)
-    dearer = ("packet", "event", "hop", "graph_start", "graph_node", "graph_issue")
+    dearer = ("packet", "event", "hop", "cross", "graph_start", "graph_node", "graph_issue")
     richer = ("engines", "kernels", "mapped")
 
 
@@ -114,7 +114,7 @@ class CopyEngineContract(AroundContract):
     """No copy is quicker than its bytes at the link's rate; a faster link is never slower."""
 
     places = ("copy_engine",)
-    dearer = ("setup", "staging", "within_setup")
+    dearer = ("setup", "staging", "staging_back", "within_setup", "fill_small", "fill_setup")
     richer = ("rate_to_device", "rate_to_host", "inline_rate", "within_share", "both_ways", "to_device", "to_host")
 
     def test_bytes_take_their_time(self) -> None:
