@@ -120,7 +120,8 @@ class Thread:
             command.bytes = size
             yield from self._submit(command, self._run.peer(command, step.given["source"], step.given["target"]))
         else:
-            yield from self._move(step, way, size, memory, {"d2d": host.copy_within, "fill": host.fill if size >= copies.fill_inline else host.copy}.get(way, host.copy))
+            filled = host.fill if size >= copies.fill_inline else host.copy
+            yield from self._move(step, way, size, memory, {"d2d": host.copy_within, "fill": filled}.get(way, host.copy))
 
     def _move(self, step: Step, way: str, size: int, memory: str, took: float) -> Going:
         """One command that copies."""
@@ -163,7 +164,13 @@ class Thread:
         command = self._run.command("prefetch", step.what, step.stream, self)
         target = HOST if step.given.get("to") == "host" else command.device
         command.begin = lambda one: self._run.managed.prefetch(one, step.what, target)
-        yield from self._submit(command, self._host.copy)
+        paged, pages = self._run.managed.paged, self._run.managed.pages
+        moving = len(pages.wanted(pages.of(step.what), target))
+        yield from self._submit(command, self._host.copy + paged.prefetch_call)
+        if target != HOST:
+            yield self._now + moving * paged.prefetch_page
+        elif paged.page_back:
+            yield from self._seen(command, False)
 
     def _record(self, step: Step) -> Going:
         command = self._run.command("record", step.what, step.stream, self)
@@ -244,8 +251,8 @@ class Thread:
         nodes = len(self._run.workload.graphs[step.what])
         # The doorbell is rung when the first nodes are written; the others follow while those run.
         pieces = self._run.pieces(step.what)
-        yield from self._submit(command, self._host.graph_launch + min(pieces, 1) * self._host.graph_launch_copy)
-        yield self._now + nodes * self._host.graph_launch_node + max(pieces - 1, 0) * self._host.graph_launch_copy
+        yield from self._submit(command, self._host.graph_launch)
+        yield self._now + nodes * self._host.graph_launch_node + pieces * self._host.graph_launch_copy
 
     # --- waiting, asking, working
 

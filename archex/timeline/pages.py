@@ -23,7 +23,9 @@ class Paged:
     """A part `page_migration` as the event engine sees it: times in nanoseconds, rates in bytes a nanosecond.
 
     serve(faults, blocks): nanoseconds; None: nothing moves by itself. leaving(last_use, draws, count) and fetched(wanted, here) as the
-    parts that decide have them. room: blocks on each device.
+    parts that decide have them. room: blocks on each device. dense: faults of a page of which everything is touched. page_service,
+    page_back: what the driver does for each page that comes, or goes to the host; prefetch_call, prefetch_page: what of a prefetch the
+    caller does.
     """
 
     page: int
@@ -37,6 +39,11 @@ class Paged:
     outstanding: int = 1
     latency: float = 0.0
     replay: str = "each"
+    dense: int = 1
+    page_service: float = 0.0
+    page_back: float = 0.0
+    prefetch_call: float = 0.0
+    prefetch_page: float = 0.0
     remote_rate: float | None = None
     remote_latency: float = 0.0
 
@@ -100,6 +107,11 @@ class Pages:
         turn = np.argsort(np.concatenate(progress), kind="stable")
         return np.concatenate(pages)[turn], np.concatenate(writes)[turn]
 
+    def faults(self, touches: Sequence[Touch]) -> int:
+        """How many faults a page makes that is missing: one, where touches lie a page or more apart or in no order."""
+        apart = min(max(touch.stride, 4096) if touch.order == "sequential" else self.paged.page for touch in touches)
+        return max(1, self.paged.dense * 4096 // apart) if apart < self.paged.page else 1
+
     def touch(self, pages: np.ndarray, writes: np.ndarray) -> None:
         """A kernel is about to touch pages."""
         self._tick += 1
@@ -116,8 +128,8 @@ class Pages:
         shape = (len(self.used), self.per)
         wanted = np.zeros((len(blocks), self.per), dtype=bool)
         wanted[np.searchsorted(blocks, pages // self.per), pages % self.per] = True
-        here = (self.where.reshape(shape)[blocks] == device) | ~self.exists.reshape(shape)[blocks]
-        mask = (np.asarray(self.paged.fetched(wanted, here)).astype(bool) | wanted) & ~here
+        here, exists = self.where.reshape(shape)[blocks] == device, self.exists.reshape(shape)[blocks]
+        mask = (np.asarray(self.paged.fetched(wanted, here)).astype(bool) | wanted) & ~here & exists
         place, page = np.nonzero(mask)
         return blocks[place] * self.per + page
 

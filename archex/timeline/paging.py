@@ -69,19 +69,21 @@ class Paging:
         at, rate = self.run.devices[device], getattr(self.run.machine.copies, f"rate_{side}")
         made = self.row("migration", side, cause, device, size, about)
         made.alone = work + size / rate
+        share = size / rate / made.alone
 
         def over() -> None:
             made.end(self.clock.now)
             then()
 
-        self.run.fluid.begin(made.alone, {at.ways[side]: 1.0, at.both: 1.0}, over)
+        self.run.fluid.begin(made.alone, {at.ways[side]: share, at.both: share}, over)
 
-    def carry(self, moved: Moved, device: int, cause: Command, then: Callable[[], None], setup: float = 0.0) -> None:
-        """What `Pages.bring` decided: room is made first, then pages come."""
-        steps: list[tuple[str, int, int, str, float]] = [("to_host", moved.written, device, "eviction", 0.0)]
-        steps += [("to_host", size, source, "from here", 0.0) for source, size in moved.between.items()]
+    def carry(self, moved: Moved, device: int, cause: Command, then: Callable[[], None], has_room: bool = False) -> None:
+        """What `Pages.bring` decided: room is made first, unless it is there (`has_room`), then pages come."""
+        back = self.paged.page_back / self.paged.page
+        steps: list[tuple[str, int, int, str, float]] = [("to_host", 0 if has_room else moved.written, device, "eviction", 0.0)]
+        steps += [("to_host", size, source, "from here", size * back) for source, size in moved.between.items()]
         if device != HOST:
-            steps.append(("to_device", moved.came, device, "asked for or beside it", setup))
+            steps.append(("to_device", moved.came, device, "asked for or beside it", 0.0))
 
         def go(place: int) -> None:
             if place == len(steps):
@@ -126,13 +128,21 @@ class Paging:
         pages.due[coming], self._flying[group] = group, []
         row = self.row("faults", f"{len(wanted)} faults", cause, device, 0, f"{moved.blocks} blocks, {len(coming)} pages")
         assert paged.serve is not None
-        row.alone = paged.serve(len(wanted), moved.blocks)
+        row.alone = paged.serve(len(wanted), moved.blocks) + len(coming) * paged.page_service
+
+        left = 2  # the driver makes room while it sees to the faults
+
+        def ready() -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                self.carry(moved, device, cause, there, has_room=True)
 
         def served() -> None:
             row.end(self.clock.now)
             if paged.replay == "each":
                 self._free(handler)
-            self.carry(moved, device, cause, there)
+            ready()
 
         def there() -> None:
             pages.due[coming[pages.due[coming] == group]] = 0
@@ -145,6 +155,7 @@ class Paging:
                 tell()
 
         self.clock.at(self.clock.now + row.alone, served)
+        self.move("to_host", moved.written, cause, device, "eviction", ready)
 
     def when_there(self, touched: np.ndarray, then: Callable[[], None]) -> None:
         """Call `then` when none of the pages is under way."""
@@ -172,7 +183,7 @@ class Paging:
             work, demands = self._from_afar(kernel, device, work, demands)
             device.work(command, begin + work + end, demands, command.priority, placed)
         else:
-            Faulting(self, command, self.order(kernel), device, times, demands, placed)
+            Faulting(self, command, self.order(kernel), device, times, demands, placed, self.pages.faults(kernel.touches))
 
     def _from_afar(
         self, kernel: Kernel, device: Device, work: float, demands: Mapping[Resource, float]
@@ -241,6 +252,7 @@ class Faulting:
         times: tuple[float, float, float],
         demands: Mapping[Resource, float],
         placed: bool,
+        faults: int,
     ) -> None:
         self._paging, self._command, self._device, self._times = paging, command, device, times
         self._pages, self._writes = order
@@ -248,8 +260,9 @@ class Faulting:
         self._portions: deque[list[Any]] = deque()  # [share of the work, whether its pages are there], those not computed
         self._computing, self._placed, self._stalled = False, placed, -1.0
         paged, room = paging.paged, paging.paged.room[device.number]
-        self._most = min(paged.batch, room)
-        self._open = max(1, paged.outstanding // self._most) if self._most == paged.batch else 1
+        batch = max(1, paged.batch // faults)  # pages, of which each makes so many faults
+        self._most = min(batch, room)
+        self._open = max(1, max(1, paged.outstanding // faults) // self._most) if self._most == batch else 1
         command.started = paging.clock.now
         # A beginning that costs nothing would end before it has a place.
         self._activity = paging.run.fluid.begin(max(times[0], 1e-3), demands, self._done, command.priority, self._more)

@@ -1,0 +1,115 @@
+"""What the device itself takes of commands, and managed memory, against what a second host measured of an H200 (`h200_host`).
+
+Calls of that host are quicker than those of `h200/host.csv`, so only rows are held in which its processor has no part: behind a long
+kernel, with long copies side by side, faults.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from statistics import mean
+from typing import Any
+
+import pytest
+from archex.base import folders
+from archex.testing.devices import described
+from archex.timeline import Builder, Timeline, run
+from archex.workloads import machine
+from host_rows import NULL_CYCLES
+from machines import ran
+
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def rows(file: str) -> Iterator[tuple[str, dict[str, str], float]]:
+    """Name, parameters, microseconds."""
+    with open(folders.reference() / "h200_host" / file, newline="") as source:
+        for line in csv.reader(source):
+            if len(line) == 4 and line[3] == "us":
+                yield line[0], dict(re.findall(r"(\w+)=(\w+)", line[1])), float(line[2])
+
+
+CALLS, MANAGED = tuple(rows("calls.csv")), tuple(rows("managed.csv"))
+
+
+def measured(where: tuple[tuple[str, dict[str, str], float], ...], name: str) -> Iterator[tuple[dict[str, str], float]]:
+    return ((given, us) for row, given, us in where if row == name)
+
+
+def behind(*commands: str, size: int, count: int = 20) -> float:
+    """Commands in turn behind a long kernel, microseconds for each turn."""
+    work = Builder().kernel("null", cycles=NULL_CYCLES).kernel("long", us=5000).launch("long").record("a")
+    for _ in range(count):
+        for what in commands:
+            work = work.launch("null") if what == "kernel" else work.copy(what, bytes=size)
+    return ran(work.record("z").sync("main")).elapsed("a", "z") / count / 1e3
+
+
+def paged(work: Builder) -> Timeline:
+    workload = work.done()
+    return run(workload, machine(described("h200", {}), workload))
+
+
+def touched(size: int, us: float = 1, **touch: Any) -> float:
+    """A kernel that touches managed memory of the host, microseconds between events around it."""
+    work = Builder().buffer("x", bytes=size, memory="managed").kernel("k", us=us, touches=[{"buffer": "x"} | touch])
+    return paged(work.record("a").launch("k").record("z").sync("all")).elapsed("a", "z") / 1e3
+
+
+@pytest.mark.parametrize(("way", "bound"), [("h2d", 4), ("d2h", 12), ("d2d", 9), ("fill", 9)])
+def test_copies_in_a_row_take_what_the_device_takes(way: str, bound: float) -> None:
+    found = measured(CALLS, "behind_memset" if way == "fill" else f"behind_{way}")
+    assert mean(abs(behind(way, size=int(given["bytes"])) / us - 1) for given, us in found) <= bound / 100
+
+
+@pytest.mark.parametrize("commands", ["h2d_kernel", "d2h_kernel", "h2d_d2h", "h2d_kernel_d2h", "d2d_kernel"])
+def test_another_engine_follows_later(commands: str) -> None:
+    """With copies of 1 MiB; with 4 KiB they vary from 2 to 7 us."""
+    (us,) = (us for given, us in measured(CALLS, f"behind_{commands}") if given["bytes"] == str(MIB))
+    assert behind(*commands.split("_"), size=MIB) == pytest.approx(us, rel=0.07)
+
+
+@pytest.mark.parametrize("ways", ["h2d", "h2d_h2d", "h2d_d2h", "h2d_d2d"])
+@pytest.mark.parametrize("size", [MIB, 16 * MIB])
+def test_copies_side_by_side(ways: str, size: int) -> None:
+    work = Builder(streams=["a", "b"])
+    for _ in range(10):
+        for way, stream in zip(ways.split("_"), "ab", strict=False):
+            work.copy(way, bytes=size, stream=stream)
+    found = ran(work.sync("all"))
+    (us,) = (us for given, us in measured(CALLS, f"together_{ways}") if given["bytes"] == str(size))
+    assert found.total_ns / 1e3 == pytest.approx(us, rel=0.08)
+
+
+def test_copies_and_kernels_of_two_streams_overlap() -> None:
+    for given, us in measured(CALLS, "together_h2d_kernel_d2h_two_streams"):
+        work, size = Builder(streams=["a", "b"]).kernel("spin", us=20, units=1), int(given["bytes"])
+        for stream in "ab" * 5:
+            work.copy("h2d", bytes=size, stream=stream).launch("spin", stream=stream).copy("d2h", bytes=size, stream=stream)
+        assert ran(work.sync("all")).total_ns / 1e3 == pytest.approx(us, rel=0.08)
+
+
+@pytest.mark.parametrize(("name", "mode", "bound"), [("um_read_from_host", "read", 20), ("um_write_from_host", "write", 10)])
+def test_all_of_a_buffer_is_touched(name: str, mode: str, bound: float) -> None:
+    """256 KiB and more; what a kernel takes beside its faults is next to nothing."""
+    sizes = [(int(given["bytes"]), us) for given, us in measured(MANAGED, name) if 256 * KIB < int(given["bytes"]) <= 256 * MIB]
+    assert mean(abs(touched(size, mode=mode) / us - 1) for size, us in sizes) <= bound / 100
+
+
+def test_a_page_of_each_block_is_touched() -> None:
+    found = [(int(given["pages"]), us) for given, us in measured(MANAGED, "um_threads") if given["stride"] == str(2 * MIB)]
+    errors = [abs(touched(2 * MIB * pages, stride=2 * MIB) / us - 1) for pages, us in found if 16 <= pages <= 256]
+    assert mean(errors) <= 0.12
+
+
+@pytest.mark.parametrize(("to", "bound"), [("host", 10), ("device", 10)])
+def test_prefetching_takes_its_time(to: str, bound: float) -> None:
+    """4 MiB and more."""
+    errors = []
+    for given, us in measured(MANAGED, f"um_prefetch_to_{to}_wall"):
+        if (size := int(given["bytes"])) >= 4 * MIB:
+            work = Builder().buffer("x", bytes=size, memory="managed", **({"device": 0} if to == "host" else {}))
+            errors.append(abs(paged(work.prefetch("x", to=to).sync("all")).total_ns / 1e3 / us - 1))
+    assert mean(errors) <= bound / 100
