@@ -104,11 +104,14 @@ class Command:
         return f"{self.kind} {self.name} on {self.stream}" if self.name else f"{self.kind} on {self.stream}"
 
 
-def engine_of(do: str, what: str) -> str:
-    """Who does a command: `compute`, or a direction of the copy engines; empty for what orders others or goes over other links."""
-    if do == "copy":
-        return {"h2d": "h2d", "d2h": "d2h", "peer": ""}.get(what, "compute")
-    return "compute" if do in ("launch", "kernel") else ""
+def engine_of(do: str, what: str, size: int, small: int) -> str:
+    """Who does a command: `compute`, or a direction of the copy engines; empty for what orders others or goes over other links.
+
+    small: copies of fewer bytes need no engine of their own.
+    """
+    if do == "copy" and what in ("h2d", "d2h"):
+        return what if size >= small else "compute"
+    return "compute" if do in ("launch", "kernel", "copy") and what != "peer" else ""
 
 
 def _unset(command: Command) -> Any:

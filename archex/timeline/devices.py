@@ -113,7 +113,9 @@ class Device:
         if way == "fill" and size < copies.fill_inline:
             return copies.fill_small, lambda command: self.work(command, copies.fill_small, {})
         # A copy reads and writes.
-        setup, share, bytes_ = (copies.fill_setup, copies.fill_share, size) if way == "fill" else (copies.within_setup, copies.within_share, 2 * size)
+        setup, share, bytes_ = (
+            (copies.fill_setup, copies.fill_share, size) if way == "fill" else (copies.within_setup, copies.within_share, 2 * size)
+        )
         moving = bytes_ / (self.machine.memory_rate * share)
         work = setup + moving + (self.machine.launch_ns + self.machine.drain_ns if whole else 0.0)
         return work, lambda command: self.work(command, work, {self.memory: share * moving / work})

@@ -31,7 +31,16 @@ def touches(given: Any, path: str, known: Mapping[str, Any], buffers: Mapping[st
             order, seed = values.get("order", "sequential"), values.get("seed", 0)
             if "seed" in values and order == "sequential":
                 problems.append(Problem(f"{here}.seed", seed, "is for `order: random`"))
-            found.append(Touch(values["buffer"], values.get("share", 1.0), values.get("mode", "read") == "write", order, seed, int(values.get("stride", 0))))
+            found.append(
+                Touch(
+                    values["buffer"],
+                    values.get("share", 1.0),
+                    values.get("mode", "read") == "write",
+                    order,
+                    seed,
+                    int(values.get("stride", 0)),
+                )
+            )
     return tuple(found)
 
 

@@ -135,7 +135,7 @@ class Run:
     def follow(self, command: Command) -> None:
         """The command is the next of its stream: it starts after the one before."""
         before, stream = self.last.get(command.stream), command.stream
-        first = last = engine_of(command.kind, command.name)
+        first = last = self._engine(command.kind, command.name, command.bytes)
         if command.kind == "graph":
             first, last = self._ends(command.name)
         if before is not None:
@@ -147,13 +147,19 @@ class Run:
     def _ends(self, graph: str) -> tuple[str, str]:
         """Engines of the first and the last node of a graph."""
         nodes = self.workload.graphs[graph]
-        first, *_, last = [engine_of(node.step.do, node.step.what) for node in nodes] * 2 or ["", ""]
+        first, *_, last = [self._doer(node) for node in nodes] * 2 or ["", ""]
         return first, last
+
+    def _engine(self, do: str, what: str, size: int) -> str:
+        return engine_of(do, what, size, self.machine.copies.small)
+
+    def _doer(self, node: Node) -> str:
+        return self._engine(node.step.do, node.step.what, node.step.given.get("bytes", 0))
 
     def pieces(self, graph: str) -> int:
         """What of a graph is handed over by itself: copies between host and device, and kernels that follow one."""
         nodes = self.workload.graphs[graph]
-        copies = [engine_of(node.step.do, node.step.what) in ("h2d", "d2h") for node in nodes]
+        copies = [self._doer(node) in ("h2d", "d2h") for node in nodes]
         return sum(copy or any(copies[other] for other in node.after) for node, copy in zip(nodes, copies, strict=True))
 
     def _crossing(self, before: str, then: str) -> float:
@@ -234,7 +240,7 @@ class Run:
         kind = {"launch": "kernel", "collective": "collective"}.get(step.do, "copy")
         made = Command(self.number(), kind, step.what, graph.stream, device.number)
         made.thread, made.priority, made.issued, made.graph = graph.thread, graph.priority, graph.issued, graph
-        made.submitted, made.arrived, made.engine = graph.submitted, graph.arrived, engine_of(step.do, step.what)
+        made.submitted, made.arrived, made.engine = graph.submitted, graph.arrived, self._doer(node)
         self.commands.append(made)
         if kind == "kernel":
             made.alone, made.begin = device.node(self.workload.kernels[step.what], not node.after, graph.priority)

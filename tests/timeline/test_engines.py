@@ -54,10 +54,15 @@ def test_what_follows_another_engine_crosses_once(commands: tuple[str, ...], cro
     assert far.total_ns - near.total_ns == pytest.approx(4000 * crossings)
 
 
+def test_small_copies_need_no_other_engine() -> None:
+    far, near = (turns(cross, "h2d", "kernel", "d2h", size=4) for cross in (4000.0, 0.0))
+    assert far.total_ns == pytest.approx(near.total_ns)
+
+
 def test_what_comes_when_the_other_engine_is_done_crosses_nothing() -> None:
     for cross in (0.0, 4000.0):
-        found = turns(cross, "d2h", "kernel", size=4, busy=False)
-        assert found.total_ns == pytest.approx(turns(0.0, "d2h", "kernel", size=4, busy=False).total_ns)
+        found = turns(cross, "d2h", "kernel", size=4 * KIB, busy=False)
+        assert found.total_ns == pytest.approx(turns(0.0, "d2h", "kernel", size=4 * KIB, busy=False).total_ns)
 
 
 @pytest.mark.parametrize("size", [4 * KIB, MIB])

@@ -26,7 +26,9 @@ class DriverNumbers(PageMigrationSpec):
     page_back: float = number("s", "for each page that goes back to the host", default=0)
     dense: int = number("count", "faults of a page of which everything is touched, those on one address together", low=1, default=1)
     prefetch_call: float = number("s", "on the processor, call that prefetches, beside that of a copy", default=0)
-    prefetch_page: float = number("s", "there for each page that comes, while others move; one back to the host returns at its end", default=0)
+    prefetch_page: float = number(
+        "s", "there for each page that comes, while others move; one back to the host returns at its end", default=0
+    )
     replay: str = choice(
         "when waves go on: after each batch, of which those behind it are thrown away and come again, or stay in the buffer",
         ("batch_flush", "batch"),
