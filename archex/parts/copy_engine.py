@@ -18,7 +18,7 @@ class CopyEngineSpec:
 
     to_device: int = number("count", "engines for copies to the device", low=1, high=64)
     to_host: int = number("count", "engines for copies to the host", low=1, high=64)
-    small: int = number("B", "copies of fewer bytes are done without leaving the engine of kernels", low=0, default=0)
+    small: int = number("B", "copies to the device of fewer bytes are done without leaving the engine of kernels", low=0, default=0)
     setup: float = number("s", "from a copy's start to its first byte, beside the way over the link")
     rate_to_device: float = number("B/s", "pinned memory to the device", low=1)
     rate_to_host: float = number("B/s", "the device to pinned memory", low=1)

@@ -107,10 +107,10 @@ class Command:
 def engine_of(do: str, what: str, size: int, small: int) -> str:
     """Who does a command: `compute`, or a direction of the copy engines; empty for what orders others or goes over other links.
 
-    small: copies of fewer bytes need no engine of their own.
+    small: copies of fewer bytes to the device need no engine of their own.
     """
     if do == "copy" and what in ("h2d", "d2h"):
-        return what if size >= small else "compute"
+        return "compute" if what == "h2d" and size < small else what
     return "compute" if do in ("launch", "kernel", "copy") and what != "peer" else ""
 
 
