@@ -63,7 +63,7 @@ _UNSURE = 0.04
 ALONE = ("stall_selected", "stall_dependency", "stall_branch")
 NEAR = 1.1
 #: What halves of a stretch show of its doubt, and what no stretch shows: how generations meet, how the last waves end. So large that of 99
-#: launches simulated whole too, 95 in 100 lie within (docs/decisions/0006).
+#: launches simulated whole too, 94 in 100 lie within (docs/decisions/0006).
 HALVES = 2.0
 UNSEEN = 0.048
 #: ... and what caches that were filled at once don't show: lines that came in together leave together, so channels are busy by turns.
