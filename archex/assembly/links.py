@@ -34,7 +34,7 @@ def network(spec: DeviceSpec, devices: int) -> Network:
     return Network(
         devices=devices,
         route=partial(_route, part, params, devices, found.links),
-        rate=float(found.rate),
+        rate=float(found.rate) * found.efficiency,
         hop_ns=found.hop * _NS,
         payload=found.payload,
         copy_payload=found.copy_payload,

@@ -35,13 +35,15 @@ class Protocol:
 
 @attrs.frozen
 class Switched:
-    """Operations in the switch: nanoseconds before the first data, channels, passes over a chunk, bytes of a channel and device a pass."""
+    """Operations in the switch: nanoseconds before the first data, channels, passes over a chunk, bytes of a channel and device a pass,
+    bytes with which a device is asked for a packet of data."""
 
     base_ns: float
     channels: int
     stages: int
     chunk: int
     chunk_least: int
+    request: int
 
 
 @attrs.frozen

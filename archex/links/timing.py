@@ -165,7 +165,7 @@ def _in_switch(network: Network, at: np.ndarray, size: float, stages: Sequence[S
     Each request that the switch hands to all ranks is a packet without data on their way in.
     """
     n, wire = len(at), network.wire()
-    asked = network.header / network.payload
+    asked = library.request / network.payload
     outwards, inwards = 0.0, 0.0  # bytes on a rank's links
     for stage in stages:
         part = size * stage[0].share

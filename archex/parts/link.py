@@ -43,6 +43,7 @@ class SwitchedSpec:
     stages: int = number("count", "passes over a chunk, one after the other: into a buffer, through the switch, out of it", low=1)
     chunk: int = number("B", "data of a channel and device in a pass at most", low=256)
     chunk_least: int = number("B", "in short operations at least", low=256)
+    request: int = number("B", "with which the switch asks a device for a line to add", default=32)
 
 
 @attrs.frozen(kw_only=True)
@@ -70,6 +71,7 @@ class LinkSpec:
 
     links: int = number("count", "links of a device", low=1, high=1024)
     rate: float = number("B/s", "one link, each way, headers included", low=1)
+    efficiency: float = number("ratio", "of that rate, what packets take: the rest checks and acknowledges them", low=0.01, high=1, default=1.0)
     hop: float = number("s", "latency of a hop, one way, with what stands at its end")
     payload: int = number("B", "data of a packet of a kernel's loads and stores", low=1)
     copy_payload: int = number("B", "data of a packet of a copy engine", low=1)
