@@ -71,7 +71,7 @@ class LinkSpec:
 
     links: int = number("count", "links of a device", low=1, high=1024)
     rate: float = number("B/s", "one link, each way, headers included", low=1)
-    efficiency: float = number("ratio", "of that rate, what packets take: the rest checks and acknowledges them", low=0.01, high=1, default=1.0)
+    efficiency: float = number("ratio", "of that rate, what is left of checks and acknowledgements", low=0.01, high=1, default=1.0)
     hop: float = number("s", "latency of a hop, one way, with what stands at its end")
     payload: int = number("B", "data of a packet of a kernel's loads and stores", low=1)
     copy_payload: int = number("B", "data of a packet of a copy engine", low=1)
