@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 #: order others; `faults` and `migration` are nobody's commands: what managed memory makes of a kernel or a prefetch.
 KINDS = ("kernel", "copy", "collective", "prefetch", "graph", "record", "wait", "faults", "migration")
 
+#: Copies that an engine of their direction does: from the host, to the host, to another device.
+COPYING = ("h2d", "d2h", "peer")
+
 
 class Command:
     """issued: its call began. submitted: the doorbell. arrived: its packet was fetched. ready: nothing more to wait for. started, ended.
@@ -105,13 +108,13 @@ class Command:
 
 
 def engine_of(do: str, what: str, size: int, small: int) -> str:
-    """Who does a command: `compute`, or a direction of the copy engines; empty for what orders others or goes over other links.
+    """Who does a command: `compute`, or a direction of the copy engines; empty for what orders others or takes several devices.
 
     small: copies of fewer bytes to the device need no engine of their own.
     """
-    if do == "copy" and what in ("h2d", "d2h"):
+    if do == "copy" and what in COPYING:
         return "compute" if what == "h2d" and size < small else what
-    return "compute" if do in ("launch", "kernel", "copy") and what != "peer" else ""
+    return "compute" if do in ("launch", "kernel", "copy") else ""
 
 
 def _unset(command: Command) -> Any:

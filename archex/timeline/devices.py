@@ -75,9 +75,9 @@ class Device:
         units = self.machine.units if kernel.units is None else min(kernel.units, self.machine.units)
         return {self.units: float(units), self.issue: kernel.issue_share, self.memory: kernel.memory_share}
 
-    def node(self, kernel: Kernel, root: bool, priority: int = 0) -> tuple[float, Callable[[Command], None]]:
-        """A kernel as a node of a graph: only a root costs a whole start."""
-        begin, end = (self.machine.launch_ns, self.machine.drain_ns) if root else (0.0, 0.0)
+    def node(self, kernel: Kernel, whole: bool, priority: int = 0) -> tuple[float, Callable[[Command], None]]:
+        """A kernel as a node of a graph: only what follows no other kernel costs a whole start."""
+        begin, end = (self.machine.launch_ns, self.machine.drain_ns) if whole else (0.0, 0.0)
         times = begin, self.body(kernel), end
         return sum(times), lambda command: self._run(command, kernel, times, priority)
 
@@ -108,7 +108,7 @@ class Device:
         return work, lambda command: self.work(command, work, demands)
 
     def within(self, way: str, size: int, whole: bool) -> tuple[float, Callable[[Command], None]]:
-        """A copy within the device, or a fill, by a kernel; in a graph only a root costs a whole start."""
+        """A copy within the device, or a fill, by a kernel; whole: with its start."""
         copies = self.machine.copies
         if way == "fill" and size < copies.fill_inline:
             return copies.fill_small, lambda command: self.work(command, copies.fill_small, {})

@@ -12,7 +12,7 @@ import attrs
 
 from archex.timeline.calls import Thread
 from archex.timeline.clock import Clock
-from archex.timeline.commands import Command, engine_of
+from archex.timeline.commands import COPYING, Command, engine_of
 from archex.timeline.deadlock import DeadlockError, explain
 from archex.timeline.devices import Device
 from archex.timeline.fluid import Fluid, Resource
@@ -157,9 +157,9 @@ class Run:
         return self._engine(node.step.do, node.step.what, node.step.given.get("bytes", 0))
 
     def pieces(self, graph: str) -> int:
-        """What of a graph is handed over by itself: copies between host and device, and kernels that follow one."""
+        """What of a graph is handed over by itself: copies by an engine, and kernels that follow one."""
         nodes = self.workload.graphs[graph]
-        copies = [self._doer(node) in ("h2d", "d2h") for node in nodes]
+        copies = [self._doer(node) in COPYING for node in nodes]
         return sum(copy or any(copies[other] for other in node.after) for node, copy in zip(nodes, copies, strict=True))
 
     def _crossing(self, before: str, then: str) -> float:
@@ -205,7 +205,7 @@ class Run:
         command.started = self.clock.now
         begin = self.clock.now + processor.graph_start
         made: list[Command] = []
-        left, looked = len(nodes), command.arrived
+        left, looked = len(nodes), command.arrived - self.machine.host.graph_launch
 
         def one_less() -> None:
             nonlocal left
@@ -214,14 +214,15 @@ class Run:
                 command.end(self.clock.now)
 
         for node in nodes:
-            one = self._node(node, command, device)
+            # What follows an engine's copy is handed over by itself, and starts as in a stream.
+            behind = [made[other].engine in COPYING for other in node.after]
+            one = self._node(node, command, device, whole=not node.after or any(behind))
             # Calls of a stream come one by one: an order that they would find open costs a graph nothing either.
-            looked += self._call_of(node) if made else 0.0
-            one.looked = looked
-            for other in node.after:
-                before, then = made[other].engine, one.engine
-                copies = before == then != "compute" and before != ""  # an engine has the next copy at hand
-                one.after(made[other], 0.0 if copies else device.node_lag, self._crossing(before, then))
+            looked += self._call_of(node)
+            one.looked = max(looked, command.arrived)
+            for other, apart in zip(node.after, behind, strict=True):
+                lag = 0.0 if apart or one.engine in COPYING else device.node_lag
+                one.after(made[other], lag, self._crossing(made[other].engine, one.engine))
             made.append(one)
             one.seen.append(one_less)
         if not made:
@@ -232,10 +233,12 @@ class Run:
                 self._issue(one, device)
 
     def _call_of(self, node: Node) -> float:
-        host, what = self.machine.host, node.step.what
+        host, what, given = self.machine.host, node.step.what, node.step.given
+        if what == "peer" and self.machine.peer is not None:
+            return self.machine.peer(given["source"], given["target"], given["bytes"]).call_ns
         return float(host.launch if node.step.do != "copy" else {"d2d": host.copy_within, "fill": host.fill}.get(what, host.copy))
 
-    def _node(self, node: Node, graph: Command, device: Device) -> Command:
+    def _node(self, node: Node, graph: Command, device: Device, whole: bool) -> Command:
         step = node.step
         kind = {"launch": "kernel", "collective": "collective"}.get(step.do, "copy")
         made = Command(self.number(), kind, step.what, graph.stream, device.number)
@@ -243,13 +246,16 @@ class Run:
         made.submitted, made.arrived, made.engine = graph.submitted, graph.arrived, self._doer(node)
         self.commands.append(made)
         if kind == "kernel":
-            made.alone, made.begin = device.node(self.workload.kernels[step.what], not node.after, graph.priority)
+            made.alone, made.begin = device.node(self.workload.kernels[step.what], whole, graph.priority)
         elif kind == "collective":
             self.joins(made, step, step.given["name"], step.given["rank"], step.given["ranks"])
+        elif step.what == "peer":
+            made.bytes = step.given["bytes"]
+            self.peer(made, step.given["source"], step.given["target"])
         else:
             made.bytes = step.given["bytes"]
             inside = step.what in ("d2d", "fill")
-            found = device.within(step.what, made.bytes, not node.after) if inside else device.copy(step.what, made.bytes, "pinned")
+            found = device.within(step.what, made.bytes, whole) if inside else device.copy(step.what, made.bytes, "pinned")
             made.alone, made.begin = found
         made.free = lambda command: self._issue(command, device)
         return made

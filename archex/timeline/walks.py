@@ -22,8 +22,8 @@ def counted(steps: Sequence[Step]) -> int:
 
 
 def is_node(step: Step) -> bool:
-    """Whether a graph can hold a step: what one device does."""
-    return step.do in NODES and step.what != "peer" and "streams" not in step.given
+    """Whether a graph can hold a step: what one device does, or starts."""
+    return step.do in NODES and "streams" not in step.given
 
 
 def unrolled(steps: Sequence[Step]) -> Iterator[Step]:

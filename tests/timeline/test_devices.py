@@ -73,3 +73,42 @@ def test_a_broadcast_from_another_root() -> None:
         return found.total_ns, found.commands[0].about
 
     assert took(0)[0] == pytest.approx(took(3)[0], rel=1e-6), "all devices are alike to a switch"
+
+
+def exchange(graph: str, size: int = 64 << 20, device: str = "h200") -> Timeline:
+    """A copy between two kernels, as a stream, as a captured graph or as nodes with names."""
+    work = several(2).kernel("k", us=100)
+
+    def steps(b: Builder) -> None:
+        b.launch("k", stream="s0").copy("peer", bytes=size, source=0, target=1, stream="s0").launch("k", stream="s0")
+
+    if graph == "captured":
+        work.capture("g", steps)
+    if graph == "named":
+        copy = {"copy": "peer", "bytes": size, "source": 0, "target": 1, "after": ["first"]}
+        work.graph("g", {"first": {"launch": "k"}, "copy": copy, "last": {"launch": "k", "after": ["copy"]}})
+    if graph != "stream":
+        work.instantiate("g").sync("s0")
+    work.record("a", stream="s0")
+    steps(work) if graph == "stream" else work.replay("g", stream="s0")
+    return on(device, work.record("z", stream="s0").sync("all"))
+
+
+@pytest.mark.parametrize("device", ["h200", "mi300x", "tiny"])
+@pytest.mark.parametrize("size", [4096, 64 << 20])
+def test_a_copy_between_devices_in_a_graph_takes_no_longer_than_in_its_stream(device: str, size: int) -> None:
+    stream, captured, named = (exchange(graph, size, device) for graph in ("stream", "captured", "named"))
+    took = [[c for c in found.commands if c.name == "peer"] for found in (stream, captured, named)]
+    assert [len(copies) for copies in took] == [1, 1, 1]
+    assert [c.ended - c.started for (c,) in took] == pytest.approx([took[0][0].alone] * 3)
+    assert captured.elapsed("a", "z") == pytest.approx(named.elapsed("a", "z"))
+    assert captured.elapsed("a", "z") <= stream.elapsed("a", "z")
+
+
+def test_copies_of_a_graph_share_the_link_with_others() -> None:
+    work = several(3).capture("g", lambda b: b.copy("peer", bytes=256 << 20, source=0, target=1, stream="s0")).instantiate("g")
+    one = on("h200", work.replay("g", stream="s0").sync("all"))
+    work = several(3).capture("g", lambda b: b.copy("peer", bytes=256 << 20, source=0, target=1, stream="s0")).instantiate("g")
+    two = on("h200", work.replay("g", stream="s0").copy("peer", bytes=256 << 20, source=0, target=2, stream="k0").sync("all"))
+    first, second = (next(c for c in found.commands if c.name == "peer") for found in (one, two))
+    assert second.ended - second.started == pytest.approx(2 * (first.ended - first.started), rel=0.1)
