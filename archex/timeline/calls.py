@@ -31,7 +31,7 @@ class Thread:
         self.name, self.steps, self._run = name, steps, run
         self._going = self._all(steps)
         self.over = False
-        self._answer = ""
+        self._answer, self._number = "", 0
         self._moved: Command
         self.waits_for: Any = None  # a command, an event's name or a queue
         self.at: Step | None = None
@@ -55,7 +55,7 @@ class Thread:
                     yield from self._all(step.steps)
                 continue
             begun = self._run.clock.now
-            number = self._run.number()
+            number = self._number = self._run.number()
             self._answer = ""
             yield from getattr(self, f"_{step.do}")(step)
             self._run.called(number, self.name, step, begun, self._answer)
@@ -171,6 +171,12 @@ class Thread:
             yield self._now + moving * paged.prefetch_page
         elif paged.page_back:
             yield from self._seen(command, False)
+
+    def _touch(self, step: Step) -> Going:
+        # Its rows are those of the call: no command stands for it.
+        cause = Command(self._number, "call", step.what, "", HOST)
+        cause.thread = self.name
+        self._answer = yield from self._run.managed.host.go(step.given["touch"], cause)
 
     def _record(self, step: Step) -> Going:
         command = self._run.command("record", step.what, step.stream, self)

@@ -174,8 +174,8 @@ class _Reader:
             self._copy(found, value, path, stream)
         elif do == "collective":
             self._collective(found, value, path)
-        elif do == "prefetch" and value in self._buffers:
-            managed.is_managed(self._buffers[value], f"{path}.prefetch", self.problems)
+        elif do in managed.STEPS and value in self._buffers:
+            managed.step(do, self._buffers[value], found, path, self.problems)
         if len(self.problems) > before:
             return None
         return Step(do, str(value), stream, found, inner, path)

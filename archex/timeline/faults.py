@@ -56,13 +56,14 @@ class Faults:
             then()
             return
         coming = pages.neighbours(wanted, device)
+        before = self.moves.under_way(coming)  # they move on from where they are going
         moved = pages.bring(coming, device)
         group = self.moves.group(coming)
         row = self.moves.row("faults", f"{len(wanted)} faults", cause, device, 0, f"{moved.blocks} blocks, {len(coming)} pages")
         assert paged.serve is not None
         row.alone = paged.serve(len(wanted), moved.blocks) + len(coming) * paged.page_service
 
-        left = 2  # the driver makes room while it sees to the faults
+        left = 3  # the driver makes room while it sees to the faults
 
         def ready() -> None:
             nonlocal left
@@ -86,4 +87,5 @@ class Faults:
             self.moves.tell(group)
 
         self.clock.at(self.clock.now + row.alone, served)
+        self.moves.after(before, ready)
         self.moves.move("to_host", moved.written, cause, device, "eviction", ready)

@@ -30,6 +30,11 @@ COPIES = ("h2d", "d2h", "d2d", "peer", "fill")
 COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_receive")
 _STREAM = Field("stream")
 _NODES = Field("count", low=1)
+#: What is done to managed memory.
+TOUCHED = {
+    "share": Field("ratio"), "mode": Field("choice", choices=("read", "write")), "order": Field("choice", choices=("sequential", "random")),
+    "seed": Field("count"), "stride": Field("B", low=1),
+}  # fmt: skip
 #: step -> (what its own value is, its further fields)
 STEPS: dict[str, tuple[Field, dict[str, Field]]] = {
     "launch": (Field("kernel"), {"stream": _STREAM, "arguments": Field("B")}),
@@ -59,6 +64,7 @@ STEPS: dict[str, tuple[Field, dict[str, Field]]] = {
             "rank": Field("count"), "ranks": Field("count", low=1), "root": Field("count"),
         },
     ),
+    "touch": (Field("buffer"), TOUCHED),
     "repeat": (Field("count", low=1), {"steps": Field("steps", required=True)}),
 }  # fmt: skip
 KERNEL = {
@@ -72,11 +78,7 @@ BUFFER = {
     "bytes": Field("B", required=True, low=1), "device": Field("device"),
     "memory": Field("choice", choices=("device", "pinned", "pageable", "managed")),
 }  # fmt: skip
-TOUCH = {
-    "buffer": Field("buffer", required=True), "share": Field("ratio"), "mode": Field("choice", choices=("read", "write")),
-    "order": Field("choice", choices=("sequential", "random")), "seed": Field("count"),
-    "stride": Field("B", low=1),
-}  # fmt: skip
+TOUCH = {"buffer": Field("buffer", required=True), **TOUCHED}
 ROOT = ("name", "devices", "kernels", "streams", "buffers", "graphs", "steps", "threads")
 
 

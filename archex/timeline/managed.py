@@ -1,4 +1,4 @@
-"""What a workload says about managed memory, checked: which kernels touch what of it, what is prefetched, and what can't be done to it."""
+"""What a workload says about managed memory, checked: who touches what of it, what is prefetched, and what can't be done to it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from archex.timeline import fields as f
 from archex.timeline.model import Buffer, Touch
 
 MANAGED = "managed"
+#: Steps about a buffer that must be managed.
+STEPS = ("prefetch", "touch")
 
 
 def touches(given: Any, path: str, known: Mapping[str, Any], buffers: Mapping[str, Buffer], problems: list[Problem]) -> tuple[Touch, ...]:
@@ -24,24 +26,27 @@ def touches(given: Any, path: str, known: Mapping[str, Any], buffers: Mapping[st
         here = f"{path}[{place}]"
         before = len(problems)
         values = f.fields(item, f.TOUCH, here, known, problems)
-        if values.get("share") == 0:
-            problems.append(Problem(f"{here}.share", 0, "must be above 0 and at most 1"))
         if len(problems) == before:
             is_managed(buffers[values["buffer"]], f"{here}.buffer", problems)
-            order, seed = values.get("order", "sequential"), values.get("seed", 0)
-            if "seed" in values and order == "sequential":
-                problems.append(Problem(f"{here}.seed", seed, "is for `order: random`"))
-            found.append(
-                Touch(
-                    values["buffer"],
-                    values.get("share", 1.0),
-                    values.get("mode", "read") == "write",
-                    order,
-                    seed,
-                    int(values.get("stride", 0)),
-                )
-            )
+            found.append(touch(values["buffer"], values, here, problems))
     return tuple(found)
+
+
+def touch(buffer: str, values: Mapping[str, Any], path: str, problems: list[Problem]) -> Touch:
+    """Touches of a buffer from their fields."""
+    order, seed = values.get("order", "sequential"), values.get("seed", 0)
+    if values.get("share") == 0:
+        problems.append(Problem(f"{path}.share", 0, "must be above 0 and at most 1"))
+    if "seed" in values and order == "sequential":
+        problems.append(Problem(f"{path}.seed", seed, "is for `order: random`"))
+    return Touch(buffer, values.get("share", 1.0), values.get("mode", "read") == "write", order, seed, int(values.get("stride") or 0))
+
+
+def step(do: str, buffer: Buffer, found: dict[str, Any], path: str, problems: list[Problem]) -> None:
+    """A step of a host thread that is about managed memory."""
+    is_managed(buffer, f"{path}.{do}", problems)
+    if do == "touch" and None not in found.values():
+        found["touch"] = touch(buffer.name, found, path, problems)
 
 
 def is_managed(buffer: Buffer, path: str, problems: list[Problem]) -> None:

@@ -43,9 +43,16 @@ class Moves:
         for tell in self._flying.pop(group):
             tell()
 
+    def under_way(self, pages: np.ndarray) -> list[int]:
+        """Groups that bring some of the pages."""
+        return [group for group in np.unique(self.pages.due[pages]).tolist() if group]
+
     def when_there(self, touched: np.ndarray, then: Callable[[], None]) -> None:
         """Call `then` when none of the pages is under way."""
-        groups = [group for group in np.unique(self.pages.due[touched]).tolist() if group]
+        self.after(self.under_way(touched), then)
+
+    def after(self, groups: list[int], then: Callable[[], None]) -> None:
+        """Call `then` when all of the groups are there."""
         left = len(groups)
         if not left:
             then()

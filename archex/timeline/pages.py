@@ -25,7 +25,7 @@ class Paged:
     serve(faults, blocks): nanoseconds; None: nothing moves by itself. leaving(last_use, draws, count) and fetched(wanted, here) as the
     parts that decide have them. room: blocks on each device. dense: faults of a page of which everything is touched. page_service,
     page_back: what the driver does for each page that comes, or goes to the host; prefetch_call, prefetch_page: what of a prefetch the
-    caller does.
+    caller does. host_fault: from a touch by the host of what lies on a device until that begins to move.
     """
 
     page: int
@@ -42,6 +42,7 @@ class Paged:
     dense: int = 1
     page_service: float = 0.0
     page_back: float = 0.0
+    host_fault: float = 0.0
     prefetch_call: float = 0.0
     prefetch_page: float = 0.0
     remote_rate: float | None = None
@@ -128,7 +129,8 @@ class Pages:
         shape = (len(self.used), self.per)
         wanted = np.zeros((len(blocks), self.per), dtype=bool)
         wanted[np.searchsorted(blocks, pages // self.per), pages % self.per] = True
-        here, exists = self.where.reshape(shape)[blocks] == device, self.exists.reshape(shape)[blocks]
+        exists = self.exists.reshape(shape)[blocks]
+        here = (self.where.reshape(shape)[blocks] == device) & exists
         mask = (np.asarray(self.paged.fetched(wanted, here)).astype(bool) | wanted) & ~here & exists
         place, page = np.nonzero(mask)
         return blocks[place] * self.per + page

@@ -17,6 +17,7 @@ from archex.timeline.fluid import Resource
 from archex.timeline.model import Kernel
 from archex.timeline.moves import Moves
 from archex.timeline.pages import HOST, Paged, Pages
+from archex.timeline.touches import HostTouches
 from archex.timeline.waiting import Waiting
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Paging:
         self.pages = Pages(managed, paged)
         self._moves = Moves(run, self.pages)
         self._faults = Faults(self._moves, len(run.devices))
+        self.host = HostTouches(run, self._moves)
         self._orders: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def order(self, kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +91,7 @@ class Paging:
             piece = pieces.popleft()
             moved = self.pages.bring(piece, target)
             command.bytes += moved.came
-            group = self._moves.group(piece if target != HOST else piece[:0])
+            group = self._moves.group(piece)
 
             def there() -> None:
                 self._moves.land(group, piece)

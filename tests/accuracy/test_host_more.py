@@ -104,6 +104,16 @@ def test_a_page_of_each_block_is_touched() -> None:
     assert mean(errors) <= 0.12
 
 
+def test_the_host_reads_back_what_is_on_the_device() -> None:
+    """256 KiB and more."""
+    errors = []
+    for given, us in measured(MANAGED, "um_host_read_back"):
+        if (size := int(given["bytes"])) >= 256 * KIB:
+            work = Builder().buffer("x", bytes=size, memory="managed", device=0).touch("x")
+            errors.append(abs(paged(work).total_ns / 1e3 / us - 1))
+    assert mean(errors) <= 0.08
+
+
 @pytest.mark.parametrize(("to", "bound"), [("host", 10), ("device", 10)])
 def test_prefetching_takes_its_time(to: str, bound: float) -> None:
     """4 MiB and more."""

@@ -29,6 +29,7 @@ class DriverNumbers(PageMigrationSpec):
     prefetch_page: float = number(
         "s", "there for each page that comes, while others move; one back to the host returns at its end", default=0
     )
+    host_fault: float = number("s", "a touch by the host of what lies on a device, until that begins to move", default=0)
     replay: str = choice(
         "when waves go on: after each batch, of which those behind it are thrown away and come again, or stay in the buffer",
         ("batch_flush", "batch"),

@@ -19,6 +19,7 @@ class RetryNumbers(PageMigrationSpec):
     outstanding: int = number("count", "pages that a kernel may wait for at a time", low=1)
     latency: float = number("s", "from a fault until somebody begins to see to it, and from its end until the next try")
     fault_service: float = number("s", "seeing to a fault, beside others")
+    host_fault: float = number("s", "a touch by the host of what lies on a device, until that begins to move", default=0)
 
 
 class HardwareRetry(PageMigration):
