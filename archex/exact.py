@@ -78,12 +78,17 @@ def _ratio(engine: Engine, block: np.ndarray) -> np.ndarray:
 
 
 def _written(counters: dict[str, float], more: float, device: Device) -> dict[str, float]:
-    """The counters of the levels below, when stores write so many more sectors than the stretch says: they go through to the second."""
-    before = counters["l2_write_sectors"]
-    more = max(more, -before)
+    """The counters of the levels below, when stores write so many more sectors than the stretch says: they go through to the second, or
+    to other devices, in the shares that the stretch has."""
+    before, sent = counters["l2_write_sectors"], counters["peer_written_sectors"]
+    apart = sent / (before + sent) if sent else 0.0
+    more = max(more, -before - sent)
     partitions = max(float(device.tables.levels[1, t.LEVEL_PARTITIONS]), 1.0)
     far = counters["far_written_sectors"] / before if before else 1.0 - 1.0 / partitions
-    changed = {"vector_cache_written": 1.0, "l2_write_sectors": 1.0, "far_written_sectors": far, "l2_lookups": 1.0, "l2_hits": 1.0}
+    own = 1.0 - apart
+    changed = {"vector_cache_written": 1.0, "l2_write_sectors": own, "far_written_sectors": own * far, "l2_lookups": own, "l2_hits": own}
+    if sent:
+        changed |= {"peer_written_sectors": apart, "link_out_bytes": apart * counters["link_out_bytes"] / sent}
     return counters | {name: max(counters[name] + share * more, 0.0) for name, share in changed.items()}
 
 
@@ -118,7 +123,7 @@ def _limited(counters: dict[str, float], engine: Engine, launch: Launch, device:
     line = int(device.tables.levels[1, t.LEVEL_LINE])
     addresses = place(launch.buffers)
     read = written = total = 0.0
-    for buffer in launch.buffers:
+    for buffer in (one for one in launch.buffers if not one.peer):
         first, last = addresses[buffer.name] // line, (addresses[buffer.name] + buffer.size - 1) // line
         is_read, is_written = (bool(((lines >= first) & (lines <= last)).any()) for lines in (reading, writing))
         total += buffer.size

@@ -159,8 +159,8 @@ def _through(counters: Mapping[str, float]) -> tuple[float, float]:
 
 
 def reach(launch: Launch) -> int:
-    """Bytes of a launch's buffers."""
-    return sum(buffer.size for buffer in launch.buffers)
+    """Bytes of a launch's buffers on its own device."""
+    return sum(buffer.size for buffer in launch.buffers if not buffer.peer)
 
 
 def levels(device: Device) -> list[tuple[float, int]]:

@@ -39,6 +39,7 @@ from archex.extrapolate import advance, flows_through, last_generation, leave
 from archex.lowering import WaveProgram, lower, unroll
 from archex.lowering.kept import kept, key_of
 from archex.programs.arguments import check_extents, cluster_of, cluster_order
+from archex.programs.buffers import peers_of
 from archex.programs.build import load_function
 from archex.programs.ir import Function
 from archex.programs.recording.kept import LaunchTraces, content_of
@@ -97,6 +98,7 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
     if plan.kind == "whole":
         source = traces.whole(source, contexts)
     outcome = Outcome(launch, machine, held, plan, work, placed.resident, device.clock_hz, assumed=tuple(source.assumed))
+    outcome.links_rate = device.links_rate(launch.devices, peers_of(launch.buffers))
     engine = assembled(device, machine, launch, held, len(plan.order) * size, source, caches, size)
     if again:
         engine.keep_code()
@@ -185,4 +187,5 @@ def assembled(
         machine.code, machine.block_start, machine.block_records, machine.tokens, machine.code_bytes, machine.private_bytes
     )
     geometry = Geometry(workgroups, held.waves_per_workgroup, held.workgroups, threads, cluster)
-    return Engine(device.tables_for(held), device.policies, tables, geometry, source, caches, log)
+    there = device.tables_for(held, launch.devices, peers_of(launch.buffers))
+    return Engine(there, device.policies, tables, geometry, source, caches, log)

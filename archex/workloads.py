@@ -40,7 +40,7 @@ _SCALE = {"s": 1e9, "B/s": 1e-9}
 #: Slots without which no timeline can be made.
 NEEDED = ("host", "command_processor", "copy_engine")
 #: What of a simulated kernel is kept.
-_KEPT = ("work_ns", "units", "issue_share", "memory_share")
+_KEPT = ("work_ns", "units", "issue_share", "memory_share", "peers")
 #: Bytes of kept kernels.
 _MOST = 16 << 20
 
@@ -121,7 +121,7 @@ def _together(spec: DeviceSpec, devices: int) -> dict[str, Any]:
     if spec.get("link") is None:
         return {}
     found = exchanges(spec, devices)
-    return {"links": found.links, "collective": found.collective, "peer": found.peer}
+    return {"links": found.links, "collective": found.collective, "peer": found.peer, "way": found.way}
 
 
 def scaled(spec: Any) -> Any:
@@ -160,16 +160,24 @@ def _too_large(spec: DeviceSpec, workload: Workload) -> list[Problem]:
 def timed(workload: Workload, device: Device, options: Options, launches: Callable[[Kernel], Launch]) -> Workload:
     """The workload with the time of every kernel that is launched."""
     used = {step.what for step in _steps(workload) if step.do == "launch"}
-    found = {name: _timed(kernel, device, options, launches) if name in used else kernel for name, kernel in workload.kernels.items()}
+    found = {
+        name: _timed(kernel, device, options, launches, workload.devices) if name in used else kernel
+        for name, kernel in workload.kernels.items()
+    }
     return attrs.evolve(workload, kernels=found)
 
 
-def _timed(kernel: Kernel, device: Device, options: Options, launches: Callable[[Kernel], Launch]) -> Kernel:
+def _timed(kernel: Kernel, device: Device, options: Options, launches: Callable[[Kernel], Launch], devices: int) -> Kernel:
     if kernel.cycles is not None:
         return attrs.evolve(kernel, work_ns=kernel.cycles / device.clock_hz * 1e9)
     if kernel.work_ns is not None:
         return kernel
     launch = launches(kernel)
+    if there := _bytes_there(launch):
+        if max(there) >= devices:
+            rule = f"must be more than {max(there)}: kernel {kernel.name} has a buffer on a device that many places further on"
+            raise RequestError([Problem("devices", devices, rule)])
+        launch = _on_machine(launch, devices)
     if kernel.caches:
         launch = attrs.evolve(
             launch,
@@ -183,14 +191,17 @@ def _timed(kernel: Kernel, device: Device, options: Options, launches: Callable[
 
 
 def _simulated(device: Device, launch: Launch, options: Options) -> dict[str, Any]:
-    """What a launch takes of the device, simulated or from an earlier run; host and queues are no part of what it is kept under."""
+    """What a launch takes of the device, simulated or from an earlier run; host and queues are no part of what it is kept under, links
+    only where it has buffers on other devices."""
     options = attrs.evolve(options, repeat=1)
-    key = point_id(device.spec.kernel_fingerprint, program_fingerprint(launch, options.seed), options)
+    spec, there = device.spec, _bytes_there(launch)
+    key = point_id(spec.fingerprint if there else spec.kernel_fingerprint, program_fingerprint(launch, options.seed), options)
     path = kept.root() / "kernels" / f"{key}.json"
     with suppress(OSError, ValueError):
         known = json.loads(path.read_text())
         if set(known) == set(_KEPT):
-            return dict(known)
+            peers = {int(distance): tuple(rates) for distance, rates in known["peers"].items()}
+            return dict(known) | {"peers": peers}
     row = simulate(device, launch, options)
     work = (row["cycles"] - row["launch_drain_cycles"]) / row["clock_hz"] * 1e9
     units, count = _units(device, _chosen(launch, row.get("variant") or "")), device.spec["compute_unit"].count
@@ -199,11 +210,33 @@ def _simulated(device: Device, launch: Launch, options: Options) -> dict[str, An
         "units": units,
         "issue_share": (row.get("issue_active_pct") or 0.0) / 100 * units / count,
         "memory_share": min(1.0, (row.get("bandwidth_pct") or 0.0) / 100),
+        # Of several peers each has its buffers' part of what passes.
+        "peers": {
+            distance: (size * row["link_out_bytes"] / sum(there.values()) / work, size * row["link_in_bytes"] / sum(there.values()) / work)
+            for distance, size in there.items()
+        },
     }
     with suppress(OSError):
         kept.put(path, [json.dumps(found).encode()])
         kept.make_room(path.parent, _MOST)
     return found
+
+
+def _bytes_there(launch: Launch) -> dict[int, int]:
+    """Bytes of a launch's buffers on other devices, by distance."""
+    found: dict[int, int] = {}
+    for step in (*launch.steps, *(one for variant in launch.variants for one in variant.launch.steps)):
+        for buffer in step.buffers:
+            if buffer.peer:
+                found[buffer.peer] = found.get(buffer.peer, 0) + buffer.size
+    return found
+
+
+def _on_machine(launch: Launch, devices: int) -> Launch:
+    """The launch where there are so many devices."""
+    variants = tuple(attrs.evolve(one, launch=_on_machine(one.launch, devices)) for one in launch.variants)
+    sequence = tuple(_on_machine(one, devices) for one in launch.sequence)
+    return attrs.evolve(launch, devices=devices, variants=variants, sequence=sequence)
 
 
 def _chosen(launch: Launch, variant: str) -> Launch:

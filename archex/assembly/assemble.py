@@ -6,13 +6,14 @@ numbers changes tables only; policies are compiled once a process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 
 from archex.assembly import levels, unit
+from archex.assembly.peers import peer_tables
 from archex.assembly.policies import compiled
 from archex.assembly.routes import routes
 from archex.assembly.topology import Topology, topology
@@ -54,11 +55,20 @@ class Device:
         clock = self.spec["compute_unit"].matrix_clock
         return self if clock is None or clock >= self.clock_hz else _at_matrix_clock.of(self, lambda: _assembled(self.spec, clock))
 
-    def tables_for(self, held: Occupancy) -> t.DeviceTables:
-        """The tables of a launch: a vector cache that shares its array with local memory keeps what resident workgroups leave."""
+    def tables_for(self, held: Occupancy, devices: int = 1, peers: Sequence[int] = ()) -> t.DeviceTables:
+        """The tables of a launch: a vector cache that shares its array with local memory keeps what resident workgroups leave.
+
+        peers: other devices of `devices` whose memory it uses, by how many places further on they are.
+        """
         rows = self.tables.levels.copy()
         rows[0, t.LEVEL_SETS] = levels.sets(self.spec["vector_cache"], vector_cache_bytes(self.spec, held))
-        return self.tables._replace(levels=rows)
+        ways = peer_tables(self.spec, self.clock_hz, devices, peers) if peers else {}
+        return self.tables._replace(levels=rows, **ways)
+
+    def links_rate(self, devices: int, peers: Sequence[int]) -> float:
+        """Bytes a cycle that links to some other devices carry together, one way."""
+        ways = peer_tables(self.spec, self.clock_hz, devices, peers) if peers else None
+        return float(ways["peer_links"][np.unique(ways["peer_ways"][:, 0, 0])].sum()) if ways else 0.0
 
 
 def assemble(spec: DeviceSpec) -> Device:

@@ -48,6 +48,11 @@ class Exchanges:
         memory = min(1.0, size / found.alone_ns / self.memory_rate)
         return Shared(found.alone_ns, self._shares(found.links, found.alone_ns), 0.0, memory, "copy engine", found.call_ns)
 
+    def way(self, source: int, target: int) -> list[str]:
+        """Names of the links between two devices that are resources."""
+        names = [_name(*self.network.links[number]) for number in self.network.way(source, target)]
+        return [name for name in names if name in self.links]
+
     def _shares(self, bytes_of: Mapping[tuple[Hashable, Hashable], float], time_ns: float) -> dict[str, float]:
         if not time_ns:
             return {}

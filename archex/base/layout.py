@@ -85,6 +85,11 @@ CLASSES = (
     "async_copy", "other",
 )  # fmt: skip
 
+# --- addresses of other devices' memory: peer number k (from 0, of those that a launch has) begins at (1 << PEER_SHIFT) + (k << PEER_BITS)
+PEER_SHIFT = 46
+PEER_BITS = 40
+PEERS = 62  # at most
+
 # --- trace rings: what the interpreter hands over per wave context (all waves resident or waiting to start)
 # blocks:  int32[contexts, BLOCK_RING, 2]   one entry a basic block executed: (block index, active lanes)
 # records: int64[contexts, RECORD_RING, 4]  one a memory operation with a memory slot, in slot order within the block

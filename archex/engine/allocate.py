@@ -28,6 +28,7 @@ from archex.engine.state import (
     CHANGED_WORDS,
     CLOCKS,
     DI_BANKS,
+    DI_HOME,
     FAULT,
     FLAG_MASK,
     GATE_COLUMNS,
@@ -145,7 +146,8 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
         stores=np.zeros((units, max(outstanding, 1))), rows=ints(sizes["channels"], int(paths.dram_int[DI_BANKS]), value=-1),
         writes=ints(sizes["channels"]), pages=ints(max(sizes["pages"], 1), 3, value=-1),
         merges=ints(groups * MERGE_ROWS, MERGE_COLUMNS, value=-1),
-        set_state=ints(len(paths.levels), max(1, *policies.victim_state)), lines=ints(512), sectors=ints(512), places=ints(512),
+        set_state=ints(len(paths.levels), max(1, *policies.victim_state)), peer_words=ints(1, value=sizes["peer_words"]),
+        lines=ints(512), sectors=ints(512), places=ints(512),
         firsts=ints(512), spots=ints(512),
         times=np.zeros(512), weights=ints(512), words=ints(512), atomics=ints(512, ATOMIC_COLUMNS),
         addresses=ints(64), scratch=ints(SCRATCH),
@@ -153,15 +155,19 @@ def allocate_memory(paths: Paths, sizes: dict[str, int], policies: Policies, sta
     ), ("scalars", "counters", "units", "cells"))  # fmt: skip
     if previous is None:
         return memory
-    moved = previous.cells.size - memory.cells.size  # the first level is as large as local memory leaves it, the others lie behind it
-    for row in paths.levels_int:
-        if row[I_INSTANCES] == 1:  # nothing keeps several alike: a launch begins with them empty
-            tags, used, status = level_cells(row, memory.cells)
-            old_tags, old_used, old_status = level_cells(row, previous.cells, moved)
-            flags = old_status & FLAG_MASK
-            arrived = (flags >> PENDING_SHIFT) & SECTOR_MASK
-            tags[:], used[:] = old_tags, old_used
-            status[:] = (flags & ~(SECTOR_MASK << PENDING_SHIFT)) | arrived
+    # The first level is as large as local memory leaves it, the others lie behind it, those of other devices last.
+    theirs, before = int(memory.peer_words[0]), int(previous.peer_words[0])
+    moved = previous.cells.size - before - (memory.cells.size - theirs)
+    kept = [row for row in paths.levels_int if row[I_INSTANCES] == 1]  # nothing keeps several alike: a launch begins with them empty
+    if theirs == before and theirs:
+        kept.append(paths.peer_levels[paths.dram_int[DI_HOME]])
+    for row in kept:
+        tags, used, status = level_cells(row, memory.cells)
+        old_tags, old_used, old_status = level_cells(row, previous.cells, moved)
+        flags = old_status & FLAG_MASK
+        arrived = (flags >> PENDING_SHIFT) & SECTOR_MASK
+        tags[:], used[:] = old_tags, old_used
+        status[:] = (flags & ~(SECTOR_MASK << PENDING_SHIFT)) | arrived
     memory.scalars[USES] = previous.scalars[USES]
     memory.set_state[:] = previous.set_state
     memory.rows[:] = previous.rows

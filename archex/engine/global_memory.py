@@ -25,7 +25,7 @@ from archex.engine.bits import count, lowest
 from archex.engine.bundle import segment
 from archex.engine.ports import LANE_COPY_PORT
 from archex.engine.rings import place_at
-from archex.engine.servers import ACCEPTED, CLOCK, REPEATED, RESULT, TOUCHED
+from archex.engine.servers import ACCEPTED, CLOCK, FARTHER, REPEATED, RESULT, TOUCHED
 from archex.engine.state import (
     A_BUSIEST,
     A_LANES,
@@ -251,11 +251,13 @@ def global_access(
     else:
         held = max(paths.levels[0, tab.LEVEL_STORE_LINE_CYCLES] * lines, float(passes), 1.0)
         partial_sectors(memory, kind, base, stride, mask, width, bytes_of, lines, line, sector)
+        memory.servers[CLOCK, FARTHER] = 0.0
         done, stalled = store_lines(paths, functions, links, memory, unit, lines, start, 1 if private else 0)
         stays = private and paths.levels[0, tab.LEVEL_PRIVATE_BACK] > 0.0
         if paths.levels.shape[0] > 1 and not stays:  # a launch is over when the last of its stores has been acknowledged
             acknowledged = done + (1.0 - WAY_DOWN) * paths.levels[1, tab.LEVEL_LATENCY]
             state.scalars[LAST_END] = max(state.scalars[LAST_END], int(acknowledged))
+        done += memory.servers[CLOCK, FARTHER]
     left = start + held + stalled
     state.ports[unit, port] = left
     state.waves[w, W_STORE] = max(state.waves[w, W_STORE], int(left))

@@ -24,8 +24,11 @@ from archex.engine.state import (
     DI_CHANNELS,
     DI_CHUNK,
     DI_COLUMNS,
+    DI_HOME,
+    DI_LINKS,
     DI_PAGE_SETS,
     DI_PAGE_WAYS,
+    DI_PEERS,
     DI_ROW,
     DI_WALK,
     HOST_LINE,
@@ -220,6 +223,20 @@ def _levels(tables: tab.DeviceTables, policies: Policies, servers: _Servers) -> 
     return numbers, base
 
 
+def _peers(tables: tab.DeviceTables, levels_int: np.ndarray, servers: _Servers, dram_int: np.ndarray, lines: int) -> tuple[np.ndarray, int]:
+    """The levels as other devices have them, and words of `cells` that theirs take behind the `lines` words of this one."""
+    there, peers = levels_int.copy(), len(tables.peer_latency)
+    single = np.flatnonzero(tables.levels[1:, tab.LEVEL_INSTANCES] == 1)
+    home = int(single[0]) + 1 if len(single) else len(there)
+    dram_int[[DI_HOME, DI_LINKS, DI_PEERS]] = home, servers.take(len(tables.peer_links)), servers.take(peers)
+    if not peers or home == len(there):
+        return there, 0
+    row = there[home]
+    row[I_BASE], row[I_INSTANCES], row[I_OLDEST], row[I_FEEDBACK] = lines, peers, 1, 0
+    row[I_SERVER] = servers.take(peers * int(row[I_PARTITIONS] * row[I_SLICES]))
+    return there, peers * int(row[I_PARTITIONS] * row[I_SLICES] * row[I_SETS] * row[I_STRIDE])
+
+
 def _padded(rows: tuple[np.ndarray, ...]) -> np.ndarray:
     """Parameter vectors of different lengths as one table."""
     out = np.zeros((len(rows), max(1, *(len(row) for row in rows))))
@@ -246,6 +263,7 @@ def prepare(
     dram_int[DI_PAGE_WAYS] = min(ways, entries) if ways > 0 else entries
     dram_int[DI_PAGE_SETS] = entries // dram_int[DI_PAGE_WAYS] if entries > 0 else 0
     dram_int[DI_WALK] = servers.take(buffers, translation[tab.TRANSLATION_INTERVAL] if entries > 0 else 0)
+    there, words = _peers(tables, levels_int, servers, dram_int, lines)
     launch = np.zeros(LAUNCH_COLUMNS, np.int64)
     launch[[L_WORKGROUPS, L_WAVES, L_PER_UNIT, L_THREADS]] = geometry[:4]
     launch[L_CLUSTER], launch[L_BESIDE] = geometry.cluster, bool(_beside(program))
@@ -284,6 +302,11 @@ def prepare(
         routes=floats(tables.routes),
         index_params=_padded(policies.index_params), victim_params=_padded(policies.victim_params),
         address_params=floats(policies.address_params),
+        peer_levels=there, peer_ways=ints(tables.peer_ways.reshape(-1, tables.peer_ways.shape[-1])), peer_links=floats(tables.peer_links),
+        peer_latency=floats(tables.peer_latency), link=floats(tables.link),
     )  # fmt: skip
     pages = buffers * int(dram_int[DI_PAGE_SETS] * dram_int[DI_PAGE_WAYS])
-    return core, paths, {"pages": pages, "servers": servers.count, "lines": lines, "channels": channels, "tokens": max(program.tokens, 1)}
+    return core, paths, {
+        "pages": pages, "servers": servers.count, "lines": lines + words, "peer_words": words, "channels": channels,
+        "tokens": max(program.tokens, 1),
+    }  # fmt: skip

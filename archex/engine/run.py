@@ -84,7 +84,9 @@ class Engine:
         self.state = allocate(self.core, sizes, policies, self.slots, log)
         self.memory = allocate_memory(self.paths, sizes, policies, self.state, caches)
         self._used = np.zeros(self.slots, bool)
-        self._run = entered(self.core, self.paths, self.state, self.memory, self.trace, policies, has_asides(program.code))
+        self._run = entered(
+            self.core, self.paths, self.state, self.memory, self.trace, policies, has_asides(program.code), bool(len(tables.peer_latency))
+        )
 
     @property
     def now(self) -> int:

@@ -19,6 +19,7 @@ ACCEPTED = 1  # in row CLOCK: cycles the latest atomic waited until the second l
 REPEATED = 2  # in row CLOCK: what the atomic being served costs where the one before was on the same sector
 RESULT = 3  # in row CLOCK: sectors that its result takes on the way up, for each of its own
 TOUCHED = 4  # in row CLOCK: its sector that takes the most passes
+FARTHER = 5  # in row CLOCK: cycles that a store's lines travel beyond this device
 
 
 @jit

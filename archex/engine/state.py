@@ -258,6 +258,11 @@ class Paths(NamedTuple):
     index_params: np.ndarray  # float64[levels, n]
     victim_params: np.ndarray  # float64[levels, n]
     address_params: np.ndarray
+    peer_levels: np.ndarray  # int64[levels, INT_COLUMNS]: `levels_int` as other devices have them
+    peer_ways: np.ndarray  # int64[2 x peers, hops]: links of the way there and back, -1 none
+    peer_links: np.ndarray  # float64[links]: bytes a cycle
+    peer_latency: np.ndarray  # float64[peers]: cycles one way
+    link: np.ndarray  # float64[LINK_COLUMNS]
 
 
 DI_CHANNEL = 0  # first channel server
@@ -271,7 +276,10 @@ DI_CHUNK = 7
 DI_PAGE_SETS = 8  # of a translation buffer
 DI_PAGE_WAYS = 9
 DI_WALK = 10  # first walker's server, -1 unlimited
-DI_COLUMNS = 12
+DI_HOME = 11  # level in which other devices look up what is theirs; as many as there are levels: none
+DI_LINKS = 12  # first link's server
+DI_PEERS = 13  # first server of a peer's memory
+DI_COLUMNS = 14
 
 
 L_WORKGROUPS = 0
@@ -356,6 +364,7 @@ class Memory(NamedTuple):
     pages: np.ndarray  # int64[buffers x entries, 3], see `translation`
     merges: np.ndarray  # int64[groups x MERGE_ROWS, MERGE_COLUMNS], see `merging`
     set_state: np.ndarray  # int64[levels, words]
+    peer_words: np.ndarray  # int64[1]: words at the end of `cells` that are other devices'
     lines: np.ndarray  # of the access at hand: line numbers
     sectors: np.ndarray  # ... sectors wanted
     places: np.ndarray  # ... position in the vector cache, -1 none
@@ -374,7 +383,7 @@ class Memory(NamedTuple):
 #: Arrays whose columns are numbered in the sources, so that compiled code need not ask how many there are.
 TABLES: dict[type, frozenset[str]] = {
     Core: frozenset(("code", "pipes")),
-    Paths: frozenset(("levels", "levels_int")),
+    Paths: frozenset(("levels", "levels_int", "peer_levels")),
     State: frozenset(
         """waves gates schedulers pipes units ports changed barrier_clock groups barriers started accesses log rings signals woken
         clusters""".split()

@@ -207,6 +207,15 @@ OWNER_LOCAL = 2  # local memory's port
 OWNERS = 3
 
 
+# --- link: packets between devices, one vector
+LINK_PAYLOAD = 0  # bytes of a packet's data at most
+LINK_HEADER = 1  # bytes beside them
+LINK_MASK = 2  # ... beside data of several sectors of which some bytes only are written
+LINK_PORT = 3  # ... beside data on a compute unit's way out
+LINK_ATOMIC = 4  # cycles that an atomic holds a slice there for each sector, at least
+LINK_COLUMNS = 5
+
+
 class DeviceTables(NamedTuple):
     """A device as numbers. `start_cost` rows (waves of a workgroup, cycles a compute unit needs to start it), increasing, interpolated."""
 
@@ -229,6 +238,11 @@ class DeviceTables(NamedTuple):
     #: float64[units, slices]: latency added on the way to each slice, over all instances, of the level that is LEVEL_ROUTED
     routes: np.ndarray = np.zeros((1, 1))
     owners: np.ndarray = np.zeros((OWNERS, 0))  # int64[OWNERS, units]; none: each its own
+    link: np.ndarray = np.zeros(LINK_COLUMNS)  # float64[LINK_COLUMNS]
+    #: peers whose memory a launch uses: int64[peers, 2, hops] links of the ways there and back, -1 none; float64[peers] cycles one way
+    peer_ways: np.ndarray = np.zeros((0, 2, 1), np.int64)
+    peer_latency: np.ndarray = np.zeros(0)
+    peer_links: np.ndarray = np.zeros(0)  # float64[links]: bytes a cycle of each
 
 
 class ProgramTables(NamedTuple):
@@ -311,6 +325,10 @@ COUNTERS: tuple[tuple[str, str, str], ...] = (
     ("dram_write_bytes", "bytes", "bytes written to memory"),
     ("dram_activates", "rows", "rows opened"),
     ("far_sectors", "sectors", "sectors fetched from a far partition"),
+    ("peer_read_sectors", "sectors", "sectors read from other devices"),
+    ("peer_written_sectors", "sectors", "sectors written there, atomics included"),
+    ("link_out_bytes", "bytes", "bytes sent over links, headers included"),
+    ("link_in_bytes", "bytes", "bytes that came over links, headers included"),
     ("translation_misses", "accesses", "address translations that missed"),
     ("fetch_misses", "lines", "instruction lines that the near cache lacked"),
     ("barriers", "instructions", "barrier instructions, a wave each"),

@@ -1,8 +1,7 @@
 """Data of another device: copies by an engine, loads and stores of a kernel.
 
-In: a network, a pair of devices. Out: times in nanoseconds, rates in bytes a second. A kernel with another device's buffers is so far
-bounded from here, not simulated: for that, an access would need its device beside its address, a way through `Network` behind the fabric
-in place of the L2, and requests on their way that the link's packets limit.
+In: a network, a pair of devices. Out: times in nanoseconds, rates in bytes a second: closed formulas. What a kernel with buffers on other
+devices takes, the engine simulates (`engine.peers`).
 """
 
 from __future__ import annotations

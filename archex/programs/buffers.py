@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from archex.base.jit import link
+from archex.base.layout import PEER_BITS, PEER_SHIFT
 from archex.programs.interpreter.convert_lane import integer_code
 from archex.programs.interpreter.memory import BASE, CODE, COLUMNS, DATA, END, KIND, KINDS, PAGE, PARAMETERS, SEED, SIZE, fill_elements
 from archex.programs.interpreter.rounding import FORMATS
@@ -53,13 +54,17 @@ class Fill:
 
 @attrs.frozen
 class Buffer:
-    """A piece of global memory. `data`: its bytes where they are given (files, a program's own variables)."""
+    """A piece of global memory. `data`: its bytes where they are given (files, a program's own variables).
+
+    peer: the device that has it, by how many places it is further on than the one that runs the kernel; 0: that one itself.
+    """
 
     name: str
     dtype: str
     size: int
     fill: Fill = Fill()
     data: bytes = attrs.field(default=b"", repr=False)
+    peer: int = 0
 
 
 def seed_of(name: str, run_seed: int) -> int:
@@ -67,13 +72,19 @@ def seed_of(name: str, run_seed: int) -> int:
     return int.from_bytes(hashlib.blake2b(f"{run_seed}:{name}".encode(), digest_size=8).digest(), "little") >> 1
 
 
+def peers_of(buffers: Sequence[Buffer]) -> list[int]:
+    """The other devices that hold some of the buffers, by distance."""
+    return sorted({buffer.peer for buffer in buffers} - {0})
+
+
 def place(buffers: Sequence[Buffer]) -> dict[str, int]:
-    """Addresses, ascending in the given order: 2 MiB alignment and a gap that depends on the name, so that an overrun is seen."""
+    """Addresses, ascending in the given order on each device: 2 MiB alignment and a gap that depends on the name, so that an overrun is
+    seen. Each other device has a window of addresses."""
     addresses: dict[str, int] = {}
-    at = FIRST_ADDRESS
+    free = {0: FIRST_ADDRESS} | {peer: (1 << PEER_SHIFT) + (k << PEER_BITS) for k, peer in enumerate(peers_of(buffers))}
     for buffer in buffers:
-        addresses[buffer.name] = at
-        at += -(-buffer.size // ALIGNMENT) * ALIGNMENT + ALIGNMENT * (1 + seed_of(buffer.name, 0) % 7)
+        addresses[buffer.name] = free[buffer.peer]
+        free[buffer.peer] += -(-buffer.size // ALIGNMENT) * ALIGNMENT + ALIGNMENT * (1 + seed_of(buffer.name, 0) % 7)
     return addresses
 
 

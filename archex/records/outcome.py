@@ -18,7 +18,8 @@ from archex.parts.matrix_unit import OPERATION
 
 #: Columns that are counters of the engine as they are.
 _COUNTED = (
-    "wave_instructions", "lane_instructions", "matrix_instructions", "dram_read_bytes", "dram_write_bytes", "l2_read_sectors",
+    "wave_instructions", "lane_instructions", "matrix_instructions", "dram_read_bytes", "dram_write_bytes", "peer_read_sectors",
+    "peer_written_sectors", "link_out_bytes", "link_in_bytes", "l2_read_sectors",
     "l2_write_sectors", "global_load_requests", "global_load_sectors", "global_store_requests", "global_store_sectors",
     "private_load_requests", "private_store_requests", "local_memory_wavefronts", "local_memory_conflicts",
 )  # fmt: skip
@@ -36,7 +37,10 @@ _BUSY = 0.6
 
 @attrs.define
 class Outcome:
-    """One launch. `simulated`, `total`: wave-instructions simulated and in all; `doubt`: relative error the extrapolation may have."""
+    """One launch. `simulated`, `total`: wave-instructions simulated and in all; `doubt`: relative error the extrapolation may have.
+
+    links_rate: bytes a cycle that links to the devices whose memory it uses could carry each way; 0: it uses no other's.
+    """
 
     launch: Any
     machine: Any
@@ -46,6 +50,7 @@ class Outcome:
     resident: int
     clock_hz: float
     assumed: tuple[str, ...] = ()
+    links_rate: float = 0.0
     counters: dict[str, float] = attrs.field(factory=dict)
     cycles: float = 0.0
     simulated: float = 0.0
@@ -104,6 +109,9 @@ def columns(device: Any, outcomes: Sequence[Outcome], flops: float | None, repea
         "memory_bandwidth": moved / (cycles * device.tables.dram[tables.DRAM_BYTES]),
         "issue": issued / (max(cycles - fixed * len(outcomes), 1.0) * unit.count * unit.schedulers),
     }
+    if sums["link_out_bytes"] or sums["link_in_bytes"]:
+        could = sum(o.cycles * o.links_rate for o in outcomes)
+        busy["links"] = max(sums["link_out_bytes"], sums["link_in_bytes"]) / could
     row["bandwidth_pct"] = 100.0 * busy["memory_bandwidth"]
     if flops is not None:
         row["flops"] = flops

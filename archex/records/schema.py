@@ -58,6 +58,10 @@ _WORK = (
 _TRAFFIC = (
     Column("dram_read_bytes", "float", "bytes", "read from memory"),
     Column("dram_write_bytes", "float", "bytes", "written to memory"),
+    Column("peer_read_sectors", "float", "sectors", "read from other devices' memory"),
+    Column("peer_written_sectors", "float", "sectors", "written there, atomics included"),
+    Column("link_out_bytes", "float", "bytes", "that the launch sends over the device's links, headers and requests included"),
+    Column("link_in_bytes", "float", "bytes", "that come over them for it"),
     Column("vector_cache_hit_pct", "float", "%", "sectors found in the vector cache, of loads and stores"),
     Column("l2_hit_pct", "float", "%", "sectors found in the L2, asked for once in each partition"),
     Column("l2_read_sectors", "float", "sectors", "read from the L2; a far one in both partitions"),

@@ -38,7 +38,7 @@ class Launch:
     grid, block, cluster: extents. dynamic_local_bytes: workgroup memory beside the program's own. caches: `cold`, or `warm` (one
     untimed run first). register_counts: registers a thread, by instruction set where they differ;
     accumulator_counts: further ones that hold sums. buffers: each once, in the
-    order of first use. flops: floating-point operations of the work, where stated.
+    order of first use. flops: floating-point operations of the work, where stated. devices: of the machine, where buffers lie on several.
     """
 
     id: str
@@ -56,6 +56,7 @@ class Launch:
     variants: tuple[Variant, ...] = ()
     sequence: tuple[Launch, ...] = ()
     accumulator_counts: dict[str, int] = attrs.field(factory=dict)
+    devices: int = 1
 
     @property
     def steps(self) -> tuple[Launch, ...]:

@@ -9,7 +9,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from archex.base.errors import ABSENT, Problem, closest
+from archex.base.layout import PEER_BITS
 from archex.programs.arguments import SCALARS, Argument
 from archex.programs.buffers import DTYPES, Buffer
 from archex.suite.fills import read_fill
@@ -20,9 +23,10 @@ from archex.suite.tensor_maps import read_tensor_map
 FILE = "launches.json"
 _KEYS = (
     "ptx", "entry", "grid", "block", "cluster", "dynamic_shared_bytes", "caches", "registers_per_thread", "args", "flops", "variants",
+    "devices",
 )  # fmt: skip
 _ARGUMENTS = (*SCALARS, "bytes", "buffer", "tensor_map")
-_BUFFER_KEYS = ("buffer", "dtype", "bytes", "offset", "fill")
+_BUFFER_KEYS = ("buffer", "dtype", "bytes", "offset", "fill", "peer")
 _KINDS = ("vgpr", "agpr", "sgpr")
 
 
@@ -102,6 +106,7 @@ class Reader:
         return Launch(
             name, program, entry, grid, block, cluster, local_bytes, caches, registers, arguments, buffers,
             self.number(path, value, "flops", None), variants, accumulator_counts=accumulators,
+            devices=self.devices(path, value, buffers),
         )  # fmt: skip
 
     def variants(self, name: str, path: str, value: dict[str, Any]) -> tuple[Variant, ...]:
@@ -177,6 +182,17 @@ class Reader:
             self.problem(f"{path}.{key}", given, "must be a number")
             return default
         return given
+
+    def devices(self, path: str, value: dict[str, Any], buffers: tuple[Buffer, ...]) -> int:
+        """Devices of the machine: as many as the furthest buffer needs, or more."""
+        given, least = value.get("devices", ABSENT), 1 + max((buffer.peer for buffer in buffers), default=0)
+        if given is ABSENT:
+            return least
+        if not self._positive(f"{path}.devices", given):
+            return least
+        if given < least:
+            self.problem(f"{path}.devices", given, f"must be at least {least}: a buffer lies on peer {least - 1}")
+        return max(least, int(given))
 
     def caches(self, path: str, value: dict[str, Any]) -> str:
         """`cold` or `warm`."""
@@ -276,10 +292,15 @@ class Reader:
         if not self._positive(f"{path}.bytes", size):
             return None
         fill, data = read_fill(self, f"{path}.fill", item.get("fill"), dtype, size)
+        peer = self.count(path, item, "peer") if "peer" in item else known.peer if known else 0
+        if peer and size > 1 << PEER_BITS:
+            self.problem(f"{path}.bytes", size, f"must be at most {1 << PEER_BITS} on a peer")
         if known is not None and "fill" in item and (known.fill, known.dtype) != (fill, dtype):
             self.problem(path, name, "is named before with another type or fill: one name is one memory")
+        elif known is not None and known.peer != peer:
+            self.problem(f"{path}.peer", peer, f"is {known.peer} where {name} is named before: one name is one memory")
         elif known is None:
-            buffers[name] = Buffer(name, dtype, size, fill, data)
+            buffers[name] = Buffer(name, dtype, size, fill, data, peer)
         elif size > known.size:
-            buffers[name] = Buffer(name, known.dtype, size, known.fill, known.data)
+            buffers[name] = attrs.evolve(known, size=size)
         return Argument("buffer", name, self.count(path, item, "offset"))

@@ -22,8 +22,8 @@ DIRECTIONS = {"h2d": "to_device", "d2h": "to_host"}
 class Device:
     """One device of a machine."""
 
-    def __init__(self, number: int, clock: Clock, fluid: Fluid, machine: Machine) -> None:
-        self.number, self._clock, self._fluid, self.machine = number, clock, fluid, machine
+    def __init__(self, number: int, clock: Clock, fluid: Fluid, machine: Machine, links: Mapping[str, Resource]) -> None:
+        self.number, self._clock, self._fluid, self.machine, self._links = number, clock, fluid, machine, links
         self.engines = Engines(clock, machine.processor)
         fetch = 3 * machine.host.latency + machine.host.packet / machine.copies.rate_to_device
         self.queues = [Queue(q, clock, self.engines, machine.host.depth, fetch) for q in range(machine.host.queues)]
@@ -73,7 +73,16 @@ class Device:
     def needs(self, kernel: Kernel) -> dict[Resource, float]:
         """What a kernel takes of the device while it runs."""
         units = self.machine.units if kernel.units is None else min(kernel.units, self.machine.units)
-        return {self.units: float(units), self.issue: kernel.issue_share, self.memory: kernel.memory_share}
+        taken = {self.units: float(units), self.issue: kernel.issue_share, self.memory: kernel.memory_share}
+        for distance, (out, back) in kernel.peers.items():
+            assert self.machine.way is not None
+            peer = (self.number + distance) % self.machine.devices
+            for name, rate in (
+                *((name, out) for name in self.machine.way(self.number, peer)),
+                *((name, back) for name in self.machine.way(peer, self.number)),
+            ):
+                taken[self._links[name]] = taken.get(self._links[name], 0.0) + rate
+        return taken
 
     def node(self, kernel: Kernel, whole: bool, priority: int = 0) -> tuple[float, Callable[[Command], None]]:
         """A kernel as a node of a graph: only what follows no other kernel costs a whole start."""

@@ -32,7 +32,7 @@ class Machine:
 
     launch_ns, drain_ns, gap_ns: beginning and end of a kernel, and between two that run one after the other. pick_queue: as the host's
     part has it, without `params`. links: name -> bytes a nanosecond. collective(kind, ranks, bytes, root) and peer(source, target, bytes)
-    say what an exchange takes, of each link in bytes a nanosecond; None: there are no links.
+    say what an exchange takes, of each link in bytes a nanosecond; way(source, target) names the links between two; None: there are none.
     paged: what managed memory does, if there is any.
     """
 
@@ -50,4 +50,5 @@ class Machine:
     links: Mapping[str, float] = attrs.field(factory=dict)
     collective: Callable[[str, Sequence[int], int, int], Shared] | None = None
     peer: Callable[[int, int, int], Shared] | None = None
+    way: Callable[[int, int], Sequence[str]] | None = None
     paged: Paged | None = None

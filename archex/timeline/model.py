@@ -34,7 +34,8 @@ class Kernel:
     cycles: the same in cycles of the compute units. units: how many compute units its workgroups fill; None: all. issue_share,
     memory_share: part of the issue slots of all compute units, and of the memory's rate, that it takes while it runs. described: the
     launch itself, where the workload says it. caches: `cold`, `warm`, or as the launch has it. cache: its program is loaded by its first
-    launch, from the code cache (`hit`) or made of `instructions` (`miss`); empty: it is there.
+    launch, from the code cache (`hit`) or made of `instructions` (`miss`); empty: it is there. peers: what it sends to devices so many
+    places further on, and gets from there, bytes a nanosecond with headers, mean over its work.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Kernel:
     cache: str = ""
     instructions: int = 0
     touches: tuple[Touch, ...] = ()
+    peers: Mapping[int, tuple[float, float]] = attrs.field(factory=dict)
 
 
 @attrs.frozen

@@ -79,7 +79,7 @@ class Run:
         self.clock = Clock()
         self.fluid = Fluid(self.clock)
         self.links = {name: Resource(name, capacity) for name, capacity in machine.links.items()}
-        self.devices = [Device(n, self.clock, self.fluid, machine) for n in range(workload.devices)]
+        self.devices = [Device(n, self.clock, self.fluid, machine, self.links) for n in range(workload.devices)]
         self.paging = Paging(self, machine.paged) if machine.paged is not None else None
         for device in self.devices:
             device.paging = self.paging

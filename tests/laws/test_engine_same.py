@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,27 @@ def everything() -> dict[str, dict[str, int]]:
     engine = simulate(pairs, code, make, workgroups=24, waves=4, per_unit=2, ring=4)
     found["pairs"] = engine.counters() | {"cycles": engine.cycles()}
     found["beside"] = beside(tables)
+    found["peers"] = peers(tables, code, make)
     return found
+
+
+def peers(tables: tab.DeviceTables, code: tab.ProgramTables, make: Callable[[int, int], Wave]) -> dict[str, int]:
+    """The same with some of the memory on another device."""
+
+    def elsewhere(workgroup: int, wave: int) -> Wave:
+        blocks, records, pool = make(workgroup, wave)
+        moved = [
+            (kind, base + (1 << lay.PEER_SHIFT) if kind == lay.AFFINE and base >= BUFFER else base, *rest) for kind, base, *rest in records
+        ]
+        return blocks, [record if record[1] < 0x7C << 40 else old for record, old in zip(moved, records, strict=True)], pool
+
+    joined = tables._replace(
+        link=np.array([128, 16, 16, 36, 3.0]), peer_ways=np.array([[[0, 2], [1, -1]]]), peer_latency=np.array([301.5]),
+        peer_links=np.array([7.3, 5.9, 11.0]),
+    )  # fmt: skip
+    engine = simulate(joined, code, elsewhere, workgroups=24, waves=4, per_unit=2, ring=4)
+    assert engine.counters()["peer_read_sectors"] > 0
+    return engine.counters() | {"cycles": engine.cycles()}
 
 
 def beside(tables: tab.DeviceTables) -> dict[str, int]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from archex.base.errors import RequestError
 from archex.programs.arguments import Argument
-from archex.programs.buffers import Buffer, Fill
+from archex.programs.buffers import Buffer, Fill, place
 from archex.programs.build import load_function
 from archex.programs.trace import run_functional
 from archex.suite.launch import Launch, matches, read_folder
@@ -81,6 +81,40 @@ def test_one_name_is_one_memory(tmp_path: Path) -> None:
     assert problems(tmp_path, {"copy": COPY | {"args": [first, other]}}) == [
         "copy.args[1]: is named before with another type or fill: one name is one memory"
     ]
+
+
+def test_buffers_of_other_devices(tmp_path: Path) -> None:
+    far = {"buffer": "A", "dtype": "f32", "bytes": 512, "peer": 2}
+    own = {"buffer": "B", "dtype": "f32", "bytes": 512}
+    found = read_folder(folder(tmp_path, {"copy": COPY | {"args": [far, own, {"buffer": "A", "offset": 4}]}}))["copy"]
+    assert found.buffers == (Buffer("A", "f32", 512, peer=2), Buffer("B", "f32", 512))
+    assert found.devices == 3
+    addresses = place(found.buffers)
+    assert addresses["A"] >> 40 == 1 << 6
+    assert addresses["B"] < 1 << 45
+    assert read_folder(folder(tmp_path, {"copy": COPY | {"args": [far], "devices": 8}}))["copy"].devices == 8
+
+
+@pytest.mark.parametrize(
+    ("args", "more", "said"),
+    [
+        ([{"peer": -1}], {}, "copy.args[0].peer: must be a whole number of at least 0"),
+        ([{"peer": "1"}], {}, "copy.args[0].peer: must be a whole number of at least 0"),
+        ([{"peer": True}], {}, "copy.args[0].peer: must be a whole number of at least 0"),
+        ([{"peer": 1.5}], {}, "copy.args[0].peer: must be a whole number of at least 0"),
+        ([{"peers": 1}], {}, "copy.args[0].peers: is not a known key; peer"),
+        ([{"peer": 1}, {"peer": 2}], {}, "copy.args[1].peer: is 1 where A is named before: one name is one memory"),
+        ([{"peer": 1, "bytes": (1 << 40) + 4}], {}, "copy.args[0].bytes: must be at most 1099511627776 on a peer"),
+        ([{"peer": 3}], {"devices": 3}, "copy.devices: must be at least 4: a buffer lies on peer 3"),
+        ([{}], {"devices": 0}, "copy.devices: must be a whole number above 0"),
+        ([{}], {"devices": "two"}, "copy.devices: must be a whole number above 0"),
+    ],
+)
+def test_wrong_peers_are_named(tmp_path: Path, args: list[dict[str, Any]], more: dict[str, Any], said: str) -> None:
+    buffers = [{"buffer": "A", "dtype": "f32", "bytes": 512} | one for one in args]
+    found = problems(tmp_path, {"copy": COPY | {"args": buffers} | more})
+    assert [line for line in found if line.startswith(said)], found
+    assert len(found) == 1
 
 
 def test_sequences_and_variants(tmp_path: Path) -> None:
