@@ -79,11 +79,13 @@ def _rings(part: type[Link], params: Any, devices: int) -> Sequence[Sequence[int
 def _library(spec: LibrarySpec) -> Library:
     return Library(
         call_ns=spec.call * _NS,
+        call_group_ns=spec.call_group * _NS,
         call_each_ns=spec.call_each * _NS,
         channels=spec.channels,
         peer_channels=spec.peer_channels,
         peer_rate=float(spec.peer_rate),
         peer_most=spec.peer_most,
+        peer_chunk=spec.peer_chunk,
         copy_rate=float(spec.copy_rate),
         drift=spec.drift,
         chain=spec.chain,
@@ -96,8 +98,9 @@ def _library(spec: LibrarySpec) -> Library:
 
 def _protocol(spec: ProtocolSpec) -> Protocol:
     rate = None if spec.rate is None else float(spec.rate)
+    claimed = rate if spec.claimed is None else float(spec.claimed)
     times = (spec.base * _NS, spec.step * _NS, spec.tree_step * _NS)
-    return Protocol(*times, spec.share, rate, spec.chunk, spec.slices, spec.slice_least)
+    return Protocol(*times, spec.share, rate, claimed, spec.chunk, spec.slices, spec.slice_least)
 
 
 def _switched(spec: SwitchedSpec) -> Switched:

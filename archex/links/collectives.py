@@ -71,7 +71,8 @@ def plan(
     """
     _check(network, kind, ranks, bytes, root)
     n, library = len(ranks), network.library
-    call = library.call_ns + library.call_each_ns * {"all_to_all": 2 * n, "send_receive": 1}.get(kind, 0)
+    grouped = {"all_to_all": 2 * n, "send_receive": 1}.get(kind, 0)  # a rank's sends and receives
+    call = library.call_ns + (library.call_group_ns + library.call_each_ns * grouped if grouped else 0.0)
     if n == 1:
         return Collective(kind, tuple(ranks), bytes, "none", "none", 0.0, call, 0.0, Demands({}, 0, 0.0))
     whole = network.rotates and tuple(ranks) == tuple(range(network.devices))

@@ -17,13 +17,15 @@ Way = Sequence[tuple[Hashable, Hashable, float]]
 
 @attrs.frozen
 class Protocol:
-    """How arrival is told: nanoseconds of an operation and a step, share of data in what is sent, bytes a second at most, bytes a step."""
+    """How arrival is told: nanoseconds of an operation and a step, share of data in what is sent, bytes a second at most, as they are and
+    as the library reckons, bytes a step."""
 
     base_ns: float
     step_ns: float
     tree_step_ns: float
     share: float
     rate: float | None
+    claimed: float | None
     chunk: int
     slices: int
     slice_least: int
@@ -36,7 +38,7 @@ class Protocol:
 @attrs.frozen
 class Switched:
     """Operations in the switch: nanoseconds before the first data, channels, passes over a chunk, bytes of a channel and device a pass,
-    bytes with which a device is asked for a packet of data."""
+    bytes with which a device is asked for a packet of data, share of the links' rate by which the library reckons."""
 
     base_ns: float
     channels: int
@@ -44,18 +46,21 @@ class Switched:
     chunk: int
     chunk_least: int
     request: int
+    claimed: float
 
 
 @attrs.frozen
 class Library:
-    """What moves data between devices with compute units. call_ns, call_each_ns: on the processor."""
+    """What moves data between devices with compute units. call_ns, call_group_ns, call_each_ns: on the processor."""
 
     call_ns: float
+    call_group_ns: float
     call_each_ns: float
     channels: int
     peer_channels: int
     peer_rate: float
     peer_most: int
+    peer_chunk: int
     copy_rate: float
     drift: float
     chain: int

@@ -40,18 +40,20 @@ def exchange(
     """`size` bytes by the stages of an algorithm."""
     at = np.array(ranks)
     fold = fold and all(_alike(phase, len(ranks)) for stage in stages for phase in stage)
-    reckoned = 0.0
     if algorithm == "in_switch":
         assert network.library.switched is not None
-        ns, loads = _in_switch(network, at, size, stages, network.library.switched)
+        ns, reckoned, loads = _in_switch(network, at, size, stages, network.library.switched)
         units = network.library.switched.channels
     else:
         chosen = network.library.protocols[protocol]
         if algorithm == "tree":
             ns, reckoned, loads, units = _tree(network, at, size, stages, chosen, fold)
+        elif algorithm == "ring":
+            ns, reckoned, loads, units = _steps(network, at, size, stages, chosen, fold)
         else:
-            ns, reckoned, loads, units = _steps(network, at, size, stages, chosen, algorithm, fold)
-    return Exchange(algorithm, protocol, ns, max(ns, reckoned), loads, units, _memory(size, stages, len(ranks)), fold, stages)
+            ns, loads, units = _pairs(network, at, size, stages, chosen, fold)
+            reckoned = ns
+    return Exchange(algorithm, protocol, ns, reckoned, loads, units, _memory(size, stages, len(ranks)), fold, stages)
 
 
 def _alike(phase: Phase, n: int) -> bool:
@@ -77,35 +79,74 @@ def _latency(network: Network, at: np.ndarray, stage: Stage, fold: bool) -> floa
 
 
 def _steps(
-    network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], protocol: Protocol, algorithm: str, fold: bool
+    network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], protocol: Protocol, fold: bool
 ) -> tuple[float, float, np.ndarray, int]:
-    """The library reckons as if channels stayed in step."""
+    """Of rings. The library reckons a handshake a step, and the data at what it takes the links and the protocol for."""
     library, n = network.library, len(at)
-    ring = algorithm == "ring"
-    channels = library.channels if ring else library.peer_channels
-    total, ns = np.zeros(0), protocol.base_ns
+    channels = library.channels
+    total, ns, reckoned = np.zeros(0), protocol.base_ns, protocol.base_ns
     for stage in stages:
         piped = stage[0].pipelined
         once = _stage_loads(network, at, size, stage, network.wire() / protocol.share, fold)
-        sent = sum(phase.share for phase in stage) * size * (1 if ring else n - 1)  # of a rank in a step
+        sent = sum(phase.share for phase in stage) * size  # of a rank in a step
         steps = stage[0].steps
         loads = once if piped else once * steps
         total = add(total, loads)
         chunk = min(protocol.chunk, sent / channels)
         rounds = max(1, math.ceil(sent / channels / protocol.chunk))
         shakes = protocol.step_ns + _latency(network, at, stage, fold)
-        data = _data_ns(network, loads, sent * (1 if piped else steps), protocol)
-        if not ring:
-            data = max(data, _pairs_ns(library, sent / max(n - 1, 1), n, len(stage[0].sources) > 1))
-        if piped:  # one after the other for the first part, then all at once
-            ns += data + (steps - 1) * _fill(data, sent, channels, protocol) + (steps + rounds * protocol.parts(chunk) - 1) * shakes
+        data = _data_ns(network, loads, sent * (1 if piped else steps), protocol.rate)
+        if piped:  # one after the other for the first part, then all at once; later rounds hide handshakes behind other channels
+            told = protocol.parts(chunk) * max(1.0, sent / channels / protocol.chunk)
+            told *= _in_step(max(1.0, sent / channels / protocol.chunk), library.drift)
+            ns += data + (steps - 1) * _fill(data, sent, channels, protocol) + (steps + told - 1) * shakes
         else:
             ns += data + steps * rounds * protocol.parts(chunk) * shakes
-    if not ring or stages[-1][0].pipelined:
-        return ns, ns, total, channels
+        reckoned += _data_ns(network, loads, sent * (1 if piped else steps), protocol.claimed) + steps * shakes
+    if stages[-1][0].pipelined:
+        return ns, reckoned, total, channels
     apart = max(1.0, sent / channels / protocol.chunk)
     own = shakes * apart + size / n / (channels * library.copy_rate) * 1e9  # the last receive of each round
-    return ns + own * _in_step(apart, library.drift), ns + own, total, channels
+    return ns + own * _in_step(apart, library.drift), reckoned, total, channels
+
+
+def _pairs(
+    network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], protocol: Protocol, fold: bool
+) -> tuple[float, np.ndarray, int]:
+    """Of everybody with everybody, and of a send: what a pair has to send, its channels send without waiting for who receives."""
+    library, n = network.library, len(at)
+    total, ns = np.zeros(0), protocol.base_ns
+    for stage in stages:
+        loads = _stage_loads(network, at, size, stage, network.wire() / protocol.share, fold)
+        total = add(total, loads)
+        latency = _latency(network, at, stage, fold)
+        message = stage[0].share * size
+        links = _data_ns(network, loads, message * (n - 1), protocol.rate)
+        ns += latency + _pair_ns(library, protocol, message, n, len(stage[0].sources) > 1, links, protocol.step_ns + latency)
+    return ns, total, library.peer_channels
+
+
+def _pair_ns(library: Library, protocol: Protocol, message: float, n: int, both: bool, links: float, shakes: float) -> float:
+    """What the channels of a pair of `n` ranks need for a message, whose links need `links`: all are dealt to the pairs, in powers of two.
+
+    Long messages get twice as many, and take no less than before. A channel that sends and receives has half of its waves for each; what
+    it receives last, it moves to its place when there is nothing left to send.
+    """
+
+    def of(data: float, count: int) -> float:
+        own = max(data / count, data * (n - 1) / library.peer_channels)
+        rounds, turns = own / protocol.chunk, math.ceil((n - 1) * count / library.peer_channels)
+        shaken = shakes * max(turns - 1, protocol.slices * rounds * _in_step(max(1.0, rounds), library.drift))
+        moved = own / (library.peer_rate * (1 if both else 2)) * 1e9
+        last = min(data / count, library.peer_chunk) / library.copy_rate * 1e9 if both else 0.0
+        return max(links * data / message + shaken, moved) + last
+
+    count, least = library.peer_channels, 0.0
+    while count * n > library.peer_channels and count > 1:
+        count //= 2
+    while message > count * library.peer_most and 2 * count <= library.peer_channels:
+        least, count = max(least, of(count * library.peer_most, count)), 2 * count
+    return max(least, of(message, count)) if message else 0.0
 
 
 def _in_step(rounds: float, drift: float) -> float:
@@ -114,27 +155,14 @@ def _in_step(rounds: float, drift: float) -> float:
     return left / rounds
 
 
-def _pairs_ns(library: Library, message: float, n: int, both: bool) -> float:
-    """What the channels of a pair of `n` ranks need for a message: all are dealt to the pairs; long messages get twice as many."""
-    count = library.peer_channels
-    while count * n > library.peer_channels and count > 1:
-        count //= 2
-    rate = library.peer_rate * (1 if both else 2)
-    least = 0.0
-    while message > count * library.peer_most and 2 * count <= library.peer_channels:
-        count, least = 2 * count, library.peer_most / rate
-    together = message * (n - 1) / (library.peer_channels * rate)
-    return max(least, message / (count * rate), together) * 1e9
-
-
 def _fill(data_ns: float, sent: float, channels: int, protocol: Protocol) -> float:
     """The least part of a channel's chunk, before it can be handed on."""
     return data_ns * min(1.0, channels * protocol.slice_least / sent) if sent else 0.0
 
 
-def _data_ns(network: Network, loads: np.ndarray, sent: float, protocol: Protocol) -> float:
-    """Of the fullest link, or of the protocol."""
-    return max(network.time_ns(loads), sent / protocol.rate * 1e9 if protocol.rate else 0.0)
+def _data_ns(network: Network, loads: np.ndarray, sent: float, rate: float | None) -> float:
+    """Of the fullest link, or of the protocol at a rate."""
+    return max(network.time_ns(loads), sent / rate * 1e9 if rate else 0.0)
 
 
 def _tree(
@@ -152,14 +180,17 @@ def _tree(
         depth += stage[0].steps
     rounds = max(1, math.ceil(size / channels / protocol.chunk))
     parts = rounds * protocol.parts(min(protocol.chunk, size / channels))
-    data = _data_ns(network, loads, size * len(stages), protocol) / network.library.tree_share
+    data = _data_ns(network, loads, size * len(stages), protocol.rate) / network.library.tree_share
     ns = protocol.base_ns + data + (depth - 1) * _fill(data, size, channels, protocol) + (depth + parts - 1) * shakes
     one = network.loads(at[:1], at[1:2], size * len(stages) * network.wire() / protocol.share)
-    reckoned = ns - data + max(data, network.time_ns(one) / network.library.tree_share)
+    full = _data_ns(network, loads, size * len(stages), protocol.claimed)
+    reckoned = protocol.base_ns + depth * shakes + max(full, network.time_ns(one)) / network.library.tree_share
     return ns, reckoned, loads, channels
 
 
-def _in_switch(network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], library: Switched) -> tuple[float, np.ndarray]:
+def _in_switch(
+    network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], library: Switched
+) -> tuple[float, float, np.ndarray]:
     """A rank's link carries, of an addition, all it holds towards the switch and its part back; of a store to all, the other way round.
 
     Each request that the switch hands to all ranks is a packet without data on their way in.
@@ -183,7 +214,8 @@ def _in_switch(network: Network, at: np.ndarray, size: float, stages: Sequence[S
     data = network.time_ns(loads)
     round_bytes = _switched_chunk(library, size, n) * library.channels * n
     uncovered = (library.stages - 1) * (min(1.0, round_bytes / size) if size else 0.0)
-    return library.base_ns + len(stages) * latency + data * (1 + uncovered), loads
+    begun = library.base_ns + len(stages) * latency
+    return begun + data * (1 + uncovered), begun + data / library.claimed, loads
 
 
 def _switched_chunk(library: Switched, size: float, n: int) -> int:

@@ -29,6 +29,7 @@ class ProtocolSpec:
     tree_step: float = number("s", "the same with a neighbour of a tree")
     share: float = number("ratio", "of the bytes that it sends, data", low=0.01, high=1)
     rate: float | None = number("B/s", "data that a device sends at most; none: what links give", low=1, default=None)
+    claimed: float | None = number("B/s", "what the library's table has for it; none: that rate", low=1, default=None)
     chunk: int = number("B", "data of a step on one channel at most: what does not fit goes round again", low=256)
     slices: int = number("count", "parts of a chunk, each with a handshake of its own", low=1, default=1)
     slice_least: int = number("B", "a smaller part is not split off", low=1, default=1)
@@ -44,6 +45,7 @@ class SwitchedSpec:
     chunk: int = number("B", "data of a channel and device in a pass at most", low=256)
     chunk_least: int = number("B", "in short operations at least", low=256)
     request: int = number("B", "with which the switch asks a device for a line to add", default=32)
+    claimed: float = number("ratio", "of the links' rate, what the library's table has for it", low=0.01, high=1, default=1.0)
 
 
 @attrs.frozen(kw_only=True)
@@ -51,11 +53,13 @@ class LibrarySpec:
     """The software that moves data between devices with compute units: channels, protocols, what a call costs."""
 
     call: float = number("s", "on the processor, from one call of a collective to the next")
-    call_each: float = number("s", "on the processor beside that, for each send and receive of a grouped call")
+    call_group: float = number("s", "on the processor beside that, where sends and receives go as a group: an all-to-all, a send")
+    call_each: float = number("s", "on the processor beside that, for each of them")
     channels: int = number("count", "channels, each on a compute unit", low=1)
     peer_channels: int = number("count", "channels of sends and receives between pairs", low=1)
     peer_rate: float = number("B/s", "data that a channel of a pair sends while it receives as much; with one of them twice that", low=1)
     peer_most: int = number("B", "data of a pair's channel at most, while there are more that it can take", low=256)
+    peer_chunk: int = number("B", "data that a pair's channel receives before it moves them to their place, at most", low=256)
     copy_rate: float = number("B/s", "data that a channel moves within its device, while it sends nothing", low=1)
     drift: float = number("count", "rounds in which channels that begin in step move apart, until one sends while others don't", low=0.1)
     chain: int = number("count", "devices in a row that a tree passes one after the other", low=1)

@@ -85,8 +85,11 @@ def between() -> list[tuple[str, Row]]:
         name, _, mode = row["name"].rpartition("_")
         if mode in ("back", "device") and name != "swap" and "bytes=" in row["params"]:
             size, kind = int(row["params"].split()[0].removeprefix("bytes=")), name.replace("recv", "receive")
-            alone = plan(net("h200", 2), kind, range(2), size).alone_ns / 1e3
-            modelled = alone if mode == "device" else exchanged("h200", 2, kind, size)
+            way = plan(net("h200", 2), kind, range(2), size)
+            # `back`: some calls between two events; the devices begin after the first call, or end after the last one
+            calls = 20 if size <= 64 * MIB * (2 if kind == "all_gather" else 1) else 5
+            behind = max(way.alone_ns, way.call_ns) + min(way.alone_ns, way.call_ns) / calls
+            modelled = (way.alone_ns if mode == "device" else behind) / 1e3
             found.append((mode, Row(kind, size, float(row["value"]), modelled)))
     return found
 
@@ -108,16 +111,24 @@ def test_two_devices(measure) -> None:  # type: ignore[no-untyped-def]
 def test_each_exchange_of_two_at_other_sizes(kind: str) -> None:
     found = [(mode, row) for mode, row in between() if row.name == kind]
     assert len(found) >= 36
-    assert mean_error([row for mode, row in found if mode == "back" and row.bytes >= MIB]) <= 0.10
-    assert mean_error([row for mode, row in found if mode == "back" and row.bytes < MIB]) <= 0.20
-    assert mean_error([row for mode, row in found if mode == "device" and row.bytes >= 12 * MIB]) <= 0.08
+    assert mean_error([row for mode, row in found if mode == "back" and row.bytes >= MIB]) <= 0.08
+    assert mean_error([row for mode, row in found if mode == "back" and row.bytes < MIB]) <= 0.12
+    assert mean_error([row for mode, row in found if mode == "device" and row.bytes >= 12 * MIB]) <= 0.06
+
+
+def test_pairs_on_the_devices() -> None:
+    """What a send and both ways at once take from a few MiB up, to a few per cent at every size."""
+    least = {"send_receive": MIB, "all_to_all": 6 * MIB}
+    found = [row for mode, row in between() if mode == "device" and row.bytes >= least.get(row.name, row.bytes + 1)]
+    assert len(found) == 18
+    assert all(row.error < 0.035 for row in found), found
 
 
 @pytest.mark.parametrize("device", DEVICES.values())
 def test_eight_devices(device: str) -> None:
     found = published(device)
     assert len(found) >= 8
-    assert mean_error(found) <= 0.20
+    assert mean_error(found) <= 0.12
 
 
 def test_loads_and_stores_of_a_kernel() -> None:

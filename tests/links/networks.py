@@ -12,11 +12,13 @@ from archex.testing.devices import compose, installed, slot_file
 
 
 @cache
-def device(name: str, links: str | None = None) -> DeviceSpec:
+def device(name: str, links: str | None = None, /, **numbers: float | str) -> DeviceSpec:
+    """numbers: of the links, in place of those of the file."""
     config: dict[str, Any] = compose(name)
-    return describe(config | ({"link": slot_file("link", links)} if links else {}), installed())
+    joined = slot_file("link", links) if links else config["link"]
+    return describe(config | ({"link": joined | numbers | ({"sources": {}} if numbers else {})}), installed())
 
 
 @cache
-def net(name: str, devices: int, links: str | None = None) -> Network:
-    return network(device(name, links), devices)
+def net(name: str, devices: int, links: str | None = None, /, **numbers: float | str) -> Network:
+    return network(device(name, links, **numbers), devices)
