@@ -12,6 +12,7 @@ from itertools import permutations
 import attrs
 
 from archex.assembly.links import network
+from archex.base.errors import Problem, RequestError
 from archex.describe import DeviceSpec
 from archex.links import Network, peer_copy, plan
 from archex.timeline import Shared
@@ -44,6 +45,9 @@ class Exchanges:
 
     def peer(self, source: int, target: int, size: int) -> Shared:
         """The same of a copy by an engine: what it reads on one side it writes on the other."""
+        if self.network.far_ns(source, target):
+            said = f"is in another machine than device {source}: engines copy within one, send_receive goes from one to the other"
+            raise RequestError([Problem("copy.target", target, said)])
         found = peer_copy(self.network, source, target, size)
         memory = min(1.0, size / found.alone_ns / self.memory_rate)
         return Shared(found.alone_ns, self._shares(found.links, found.alone_ns), 0.0, memory, "copy engine", found.call_ns)

@@ -44,7 +44,7 @@ def network(spec: DeviceSpec, devices: int) -> Network:
         reduces=found.reduces,
         library=_library(found.library),
         rings=partial(_rings, part, params),
-        rotates=bool(rotates(devices, params)) if rotates is not None else False,
+        rotates=int(rotates(devices, params)) if rotates is not None else 0,
     )
 
 
@@ -64,6 +64,8 @@ def _route(part: type[Link], params: Any, devices: int, links: int, source: int,
         raise RequestError([Problem(path, nodes, f"passes a node twice ({way})")])
     if not all(hop.links > 0 for hop in hops) or max(hops[0].links, hops[-1].links) > links:
         raise RequestError([Problem(path, [hop.links for hop in hops], f"must use links, at a device at most its {links} ({way})")])
+    if not all(hop.far >= 0 for hop in hops):
+        raise RequestError([Problem(path, [hop.far for hop in hops], f"must take no less than a hop does ({way})")])
     return hops
 
 
@@ -100,7 +102,8 @@ def _protocol(spec: ProtocolSpec) -> Protocol:
     rate = None if spec.rate is None else float(spec.rate)
     claimed = rate if spec.claimed is None else float(spec.claimed)
     times = (spec.base * _NS, spec.step * _NS, spec.tree_step * _NS)
-    return Protocol(*times, spec.share, rate, claimed, spec.chunk, spec.slices, spec.slice_least)
+    between = (spec.between * _NS, spec.tree_between * _NS)
+    return Protocol(*times, spec.share, rate, claimed, spec.chunk, spec.slices, spec.slice_least, *between)
 
 
 def _switched(spec: SwitchedSpec) -> Switched:

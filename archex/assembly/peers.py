@@ -25,6 +25,8 @@ def peer_tables(spec: DeviceSpec, clock: float, devices: int, distances: Sequenc
     if len(distances) > PEERS:
         raise UnsupportedError(f"has buffers on {len(distances)} other devices, at most {PEERS} are possible")
     net, link = network(spec, devices), spec["link"]
+    if any(net.far_ns(0, distance) for distance in distances):
+        raise UnsupportedError("has buffers on devices of other machines: loads and stores reach those of one's own")
     ways = [(net.way(0, distance), net.way(distance, 0)) for distance in distances]
     found = np.full((len(ways), 2, max(len(way) for pair in ways for way in pair)), -1, dtype=np.int64)
     for row, pair in zip(found, ways, strict=True):

@@ -75,7 +75,7 @@ def plan(
     call = library.call_ns + (library.call_group_ns + library.call_each_ns * grouped if grouped else 0.0)
     if n == 1:
         return Collective(kind, tuple(ranks), bytes, "none", "none", 0.0, call, 0.0, Demands({}, 0, 0.0))
-    whole = network.rotates and tuple(ranks) == tuple(range(network.devices))
+    whole = network.rotates > 0 and tuple(ranks) == tuple(range(network.devices))
     fold = whole and (n > FOLD_ABOVE if folded is None else folded)
     found = [
         timing.exchange(network, ranks, bytes, name, stages, chosen, fold)

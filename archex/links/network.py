@@ -11,14 +11,14 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 import attrs
 import numpy as np
 
-#: The hops of a way: (start, end, links side by side).
-Way = Sequence[tuple[Hashable, Hashable, float]]
+#: The hops of a way: (start, end, links side by side, seconds beside a hop's latency where it lies between machines).
+Way = Sequence[tuple[Hashable, Hashable, float, float]]
 
 
 @attrs.frozen
 class Protocol:
     """How arrival is told: nanoseconds of an operation and a step, share of data in what is sent, bytes a second at most, as they are and
-    as the library reckons, bytes a step."""
+    as the library reckons, bytes a step. between_ns, tree_between_ns: of a step, too, whose way leaves a machine."""
 
     base_ns: float
     step_ns: float
@@ -29,6 +29,8 @@ class Protocol:
     chunk: int
     slices: int
     slice_least: int
+    between_ns: float = 0.0
+    tree_between_ns: float = 0.0
 
     def parts(self, size: float) -> int:
         """Into how many parts a chunk of so many bytes is split."""
@@ -75,7 +77,7 @@ class Network:
     """The links of `devices` devices. rate: of one link each way, bytes a second with headers; hop_ns: of a hop, one way.
 
     payload, copy_payload, header: bytes of a packet of a kernel, of a copy engine, and beside them. rings: orders for as many devices.
-    rotates: whether ways look the same from every device, so that symmetric ranks can be folded.
+    rotates: after how many devices ways look the same again, 1 where from each, so that symmetric ranks can be folded; 0: never.
     """
 
     devices: int
@@ -90,10 +92,11 @@ class Network:
     reduces: bool
     library: Library
     rings: Callable[[int], Sequence[Sequence[int]]]
-    rotates: bool = False
+    rotates: int = 0
     _ways: dict[tuple[int, int], np.ndarray] = attrs.field(factory=dict)
     _numbers: dict[tuple[Hashable, Hashable], int] = attrs.field(factory=dict)
     _capacity: list[float] = attrs.field(factory=list)
+    _far: list[float] = attrs.field(factory=list)  # nanoseconds beside a hop's, by link
 
     def way(self, source: int, target: int) -> np.ndarray:
         """Numbers of the links between two devices, in order."""
@@ -103,11 +106,19 @@ class Network:
             self._ways[source, target] = found
         return found
 
-    def _number(self, start: Hashable, end: Hashable, links: float) -> int:
+    def _number(self, start: Hashable, end: Hashable, links: float, far: float) -> int:
         number = self._numbers.setdefault((start, end), len(self._numbers))
         if number == len(self._capacity):
             self._capacity.append(links * self.rate)
+            self._far.append(far * 1e9)
         return number
+
+    def far_ns(self, source: int, target: int) -> float:
+        """What the way takes beside its hops' latency; 0 within a machine."""
+        far = 0.0
+        for number in self.way(source, target).tolist():
+            far += self._far[number]
+        return far
 
     @property
     def links(self) -> list[tuple[Hashable, Hashable]]:
@@ -125,7 +136,12 @@ class Network:
 
     def latency_ns(self, sources: np.ndarray, targets: np.ndarray) -> float:
         """The longest of some ways, one way."""
-        return self.hop_ns * max((len(self.way(int(a), int(b))) for a, b in zip(sources, targets, strict=True)), default=0)
+        pairs = zip(sources.tolist(), targets.tolist(), strict=True)
+        return max((self.way_ns(*pair) for pair in pairs), default=0.0)
+
+    def way_ns(self, source: int, target: int) -> float:
+        """The latency of a way."""
+        return self.hop_ns * len(self.way(source, target)) + self.far_ns(source, target)
 
     def loads(self, sources: np.ndarray, targets: np.ndarray, data: float) -> np.ndarray:
         """Bytes on each link when every source sends `data` bytes of packets to its target."""
@@ -135,20 +151,30 @@ class Network:
         return times * data
 
     def folded_loads(self, sources: np.ndarray, targets: np.ndarray, data: float) -> np.ndarray:
-        """The same for flows that all look like the first of their distance, on a network that rotates: seen from device 0.
+        """The same for flows that all look like those of the first devices, on a network that rotates.
 
-        Links that a rotation maps onto each other carry the same; each stands for its class with what a flow of each distance leaves on it.
+        Links that a rotation maps onto each other carry the same; each stands for its class with what the first devices' flows leave on it.
         """
-        distances = np.unique((targets - sources) % self.devices)
-        total = np.zeros(0)
+        first = sources < self.rotates
+        passed = self.loads(sources[first], targets[first], data)
+        total = np.zeros(len(passed))
         classes: dict[Hashable, int] = {}
-        for distance in distances:
-            for number in self.way(0, int(distance)):
-                start, end = self.links[number]
-                key = ((end - start) % self.devices if isinstance(end, int) else "in") if isinstance(start, int) else "out"
-                total = _grown(total, int(number) + 1)
-                total[classes.setdefault(key, int(number))] += data
-        return _grown(total, len(self._capacity))
+        links = self.links
+        for number in np.nonzero(passed)[0].tolist():
+            total[classes.setdefault(self._class(*links[number]), number)] += passed[number]
+        return total
+
+    def _class(self, start: Hashable, end: Hashable) -> Hashable:
+        """What a link has in common with those that it is turned onto."""
+        apart = (end - start) % self.devices if isinstance(start, int) and isinstance(end, int) else None
+        return self._turned(start), self._turned(end), apart
+
+    def _turned(self, node: Hashable) -> Hashable:
+        if isinstance(node, int):
+            return node % self.rotates
+        if isinstance(node, tuple):
+            return tuple(part % self.rotates if isinstance(part, int) else part for part in node)
+        return node
 
     def time_ns(self, loads: np.ndarray) -> float:
         """How long the link that takes longest needs for its bytes."""

@@ -39,7 +39,7 @@ def exchange(
 ) -> Exchange:
     """`size` bytes by the stages of an algorithm."""
     at = np.array(ranks)
-    fold = fold and all(_alike(phase, len(ranks)) for stage in stages for phase in stage)
+    fold = fold and all(_alike(phase, len(ranks), network.rotates) for stage in stages for phase in stage)
     if algorithm == "in_switch":
         assert network.library.switched is not None
         ns, reckoned, loads = _in_switch(network, at, size, stages, network.library.switched)
@@ -56,10 +56,10 @@ def exchange(
     return Exchange(algorithm, protocol, ns, reckoned, loads, units, _memory(size, stages, len(ranks)), fold, stages)
 
 
-def _alike(phase: Phase, n: int) -> bool:
-    """Whether all ranks send as far: only then one stands for all."""
-    far = np.bincount((phase.targets - phase.sources) % n)
-    return not phase.switched and bool(np.all((far == 0) | (far == n)))
+def _alike(phase: Phase, n: int, period: int) -> bool:
+    """Whether all ranks send as far as the first ones, again and again: only then those stand for all."""
+    far = np.bincount(phase.sources % period * n + (phase.targets - phase.sources) % n)
+    return not phase.switched and bool(np.all((far == 0) | (far == n // period)))
 
 
 def _stage_loads(network: Network, at: np.ndarray, size: float, stage: Stage, wire: float, fold: bool) -> np.ndarray:
@@ -72,10 +72,23 @@ def _stage_loads(network: Network, at: np.ndarray, size: float, stage: Stage, wi
 
 
 def _latency(network: Network, at: np.ndarray, stage: Stage, fold: bool) -> float:
-    if fold:
-        distances = np.unique(np.concatenate([(at[p.targets] - at[p.sources]) % network.devices for p in stage]))
-        return network.latency_ns(np.zeros_like(distances), distances)
-    return max(network.latency_ns(at[phase.sources], at[phase.targets]) for phase in stage)
+    return max(network.latency_ns(*pairs) for pairs in _flows(network, at, stage, fold))
+
+
+def _flows(network: Network, at: np.ndarray, stage: Stage, fold: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Who sends to whom in each phase; folded, the first ones alone."""
+    found = [(at[phase.sources], at[phase.targets]) for phase in stage]
+    return [(sources[sources < network.rotates], targets[sources < network.rotates]) for sources, targets in found] if fold else found
+
+
+def _around(network: Network, at: np.ndarray, stage: Stage, fold: bool) -> tuple[float, float]:
+    """Of a step of rings: mean latency of its flows, for what passes a ring passes them in turn, and the part that leaves a machine."""
+    latency, leaves = 0.0, 0.0
+    for sources, targets in _flows(network, at, stage, fold):
+        pairs = list(zip(sources.tolist(), targets.tolist(), strict=True))
+        latency = max(latency, sum(network.way_ns(*pair) for pair in pairs) / len(pairs))
+        leaves = max(leaves, sum(network.far_ns(*pair) > 0 for pair in pairs) / len(pairs))
+    return latency, leaves
 
 
 def _steps(
@@ -94,15 +107,20 @@ def _steps(
         total = add(total, loads)
         chunk = min(protocol.chunk, sent / channels)
         rounds = max(1, math.ceil(sent / channels / protocol.chunk))
-        shakes = protocol.step_ns + _latency(network, at, stage, fold)
+        latency, leaves = _around(network, at, stage, fold)
+        shakes = protocol.step_ns + latency
         data = _data_ns(network, loads, sent * (1 if piped else steps), protocol.rate)
+        parts = protocol.parts(chunk)
         if piped:  # one after the other for the first part, then all at once; later rounds hide handshakes behind other channels
-            told = protocol.parts(chunk) * max(1.0, sent / channels / protocol.chunk)
+            told = parts * max(1.0, sent / channels / protocol.chunk)
             told *= _in_step(max(1.0, sent / channels / protocol.chunk), library.drift)
             ns += data + (steps - 1) * _fill(data, sent, channels, protocol) + (steps + told - 1) * shakes
-        else:
-            ns += data + steps * rounds * protocol.parts(chunk) * shakes
-        reckoned += _data_ns(network, loads, sent * (1 if piped else steps), protocol.claimed) + steps * shakes
+            ns += steps * leaves * protocol.between_ns
+        else:  # what a handshake between machines takes beside others goes on while other parts are sent
+            between = max(0.0, protocol.between_ns - data * (parts - 1) / (steps * rounds * parts))
+            ns += data + steps * rounds * (parts * shakes + leaves * between)
+        reckoned += _data_ns(network, loads, sent * (1 if piped else steps), protocol.claimed)
+        reckoned += steps * (shakes + leaves * protocol.between_ns)
     if stages[-1][0].pipelined:
         return ns, reckoned, total, channels
     apart = max(1.0, sent / channels / protocol.chunk)
@@ -120,9 +138,12 @@ def _pairs(
         loads = _stage_loads(network, at, size, stage, network.wire() / protocol.share, fold)
         total = add(total, loads)
         latency = _latency(network, at, stage, fold)
+        shakes = protocol.step_ns + latency
+        if protocol.between_ns and any(network.far_ns(int(at[0]), other) for other in at[1:].tolist()):
+            ns += protocol.between_ns
         message = stage[0].share * size
         links = _data_ns(network, loads, message * (n - 1), protocol.rate)
-        ns += latency + _pair_ns(library, protocol, message, n, len(stage[0].sources) > 1, links, protocol.step_ns + latency)
+        ns += latency + _pair_ns(library, protocol, message, n, len(stage[0].sources) > 1, links, shakes)
     return ns, total, library.peer_channels
 
 
@@ -165,6 +186,16 @@ def _data_ns(network: Network, loads: np.ndarray, sent: float, rate: float | Non
     return max(network.time_ns(loads), sent / rate * 1e9 if rate else 0.0)
 
 
+def _path(network: Network, at: np.ndarray, phase: Phase, protocol: Protocol) -> float:
+    """Handshakes one after the other from where data come to where they arrive last."""
+    reached = [0.0] * len(at)
+    for source, target in zip(phase.sources.tolist(), phase.targets.tolist(), strict=True):
+        far = protocol.tree_between_ns if network.far_ns(at[source], at[target]) else 0.0
+        shake = protocol.tree_step_ns + network.latency_ns(at[[source]], at[[target]]) + far
+        reached[target] = max(reached[target], reached[source] + shake)
+    return max(reached)
+
+
 def _tree(
     network: Network, at: np.ndarray, size: float, stages: Sequence[Stage], protocol: Protocol, fold: bool
 ) -> tuple[float, float, np.ndarray, int]:
@@ -173,18 +204,19 @@ def _tree(
     The library reckons that each rank sends the data once a stage, as those within a large tree do; at the ends they send less.
     """
     channels = network.library.channels
-    loads, shakes, depth = np.zeros(0), 0.0, 0
+    loads, shakes, path, depth = np.zeros(0), 0.0, 0.0, 0
     for stage in stages:
         loads = add(loads, _stage_loads(network, at, size, stage, network.wire() / protocol.share, fold))
         shakes = max(shakes, protocol.tree_step_ns + _latency(network, at, stage, fold))
+        path += max(_path(network, at, phase, protocol) for phase in stage)
         depth += stage[0].steps
     rounds = max(1, math.ceil(size / channels / protocol.chunk))
     parts = rounds * protocol.parts(min(protocol.chunk, size / channels))
     data = _data_ns(network, loads, size * len(stages), protocol.rate) / network.library.tree_share
-    ns = protocol.base_ns + data + (depth - 1) * _fill(data, size, channels, protocol) + (depth + parts - 1) * shakes
+    ns = protocol.base_ns + data + (depth - 1) * _fill(data, size, channels, protocol) + path + (parts - 1) * shakes
     one = network.loads(at[:1], at[1:2], size * len(stages) * network.wire() / protocol.share)
     full = _data_ns(network, loads, size * len(stages), protocol.claimed)
-    reckoned = protocol.base_ns + depth * shakes + max(full, network.time_ns(one)) / network.library.tree_share
+    reckoned = protocol.base_ns + path + max(full, network.time_ns(one)) / network.library.tree_share
     return ns, reckoned, loads, channels
 
 

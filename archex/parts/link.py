@@ -2,9 +2,10 @@
 
 `route(source, target, devices, params) -> hops`, plain Python, asked once for each pair of devices that exchange something: the `Hop`s of
 the way between them, in order. `rings(devices, params) -> orders`, optional: orders of the devices in which a ring library sends, each a
-ring of its own that runs beside the others; without it one ring by number. `rotates(devices, params) -> flag`, optional: whether every
-device sees the same when all are renumbered by one; then symmetric ranks can be folded. `params` are the links of a device and the part's
-own numbers.
+ring of its own that runs beside the others; without it one ring by number. `rotates(devices, params) -> count`, optional: every device sees
+the same when all are renumbered by so many, true or 1: by one, false or 0: never; then symmetric ranks can be folded. Nodes of a way are
+devices by number, and anything else by name; a number beside a name is that of a device there. `params` are the links of a device and the
+part's own numbers.
 
 Data travel in packets, each with a header: what a link carries of data is payload / (payload + header) of its rate. A load from another
 device sends a header of its own the other way.
@@ -33,6 +34,8 @@ class ProtocolSpec:
     chunk: int = number("B", "data of a step on one channel at most: what does not fit goes round again", low=256)
     slices: int = number("count", "parts of a chunk, each with a handshake of its own", low=1, default=1)
     slice_least: int = number("B", "a smaller part is not split off", low=1, default=1)
+    between: float = number("s", "of a ring's handshake, where the way leaves a machine", default=0.0)
+    tree_between: float = number("s", "the same of a tree's", default=0.0)
 
 
 @attrs.frozen(kw_only=True)
@@ -90,11 +93,12 @@ class LinkSpec:
 
 
 class Hop(NamedTuple):
-    """From node to node, and how many of a device's links lie there side by side."""
+    """From node to node, how many of a device's links lie there side by side, and seconds beside a hop's latency: between machines."""
 
     start: Hashable
     end: Hashable
     links: float
+    far: float = 0.0
 
 
 class Link(Part):
@@ -105,7 +109,7 @@ class Link(Part):
     functions = (
         PolicyFunction("route", ("source", "target", "devices", "params"), "the hops of the way", "once a pair of devices, at assembly"),
         PolicyFunction("rings", ("devices", "params"), "orders of the devices", "once for a count of devices", required=False),
-        PolicyFunction("rotates", ("devices", "params"), "true or false", "once for a count of devices", required=False),
+        PolicyFunction("rotates", ("devices", "params"), "a count, 0: never", "once for a count of devices", required=False),
     )
 
     @classmethod

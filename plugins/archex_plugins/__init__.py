@@ -50,6 +50,7 @@ from archex_plugins.scheduling.oldest_workgroup import OldestWorkgroup
 from archex_plugins.scheduling.two_level import TwoLevel
 from archex_plugins.structure import STRUCTURE
 from archex_plugins.topology.full_mesh import FullMesh
+from archex_plugins.topology.machines import Machines
 from archex_plugins.topology.pcie_tree import TreeOfSwitches
 from archex_plugins.topology.ring import RingOfDevices
 from archex_plugins.topology.switched import Switched
@@ -60,7 +61,7 @@ POLICIES: tuple[type[Part], ...] = (
     Fifo, Lru, PseudoLru, Random, Rrip,
     Hashed, Modulo, ByGroup, ByLine, HashedBanks, Swizzled, WordConflicts, HashedChunks, PlainChunks, DepthFirst, InOrder, LeastHeld,
     BankedFile, PortedFile, Hierarchy, Mesh, Ring,
-    FullMesh, RingOfDevices, Switched, Torus, TreeOfSwitches,
+    FullMesh, Machines, RingOfDevices, Switched, Torus, TreeOfSwitches,
     LeastLoadedQueues, RoundRobinQueues, SingleQueue,
     CoherentAccess, DriverMigrated, HardwareRetry, LeastRecentPages, PagesByLot, ByTree, OnlyAsked, WholeBlock,
 )  # fmt: skip

@@ -28,6 +28,8 @@ _JOINED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("a ring", "ring", {}),
     ("a torus of 4 by 4", "torus_16", {"columns": 4}),
     ("a bus, four to a switch", "expansion_bus", {}),
+    ("two machines of eight, eight cards each", "machines", {}),
+    ("two machines of eight, two cards each", "machines", {"cards": 2}),
 )
 
 

@@ -22,6 +22,7 @@ JOINED: dict[str, tuple[str, str | None, dict[str, float | str]]] = {
     "ring": ("h200", "ring", {}),
     "torus": ("h200", "torus_16", {"columns": 3}),
     "bus": ("h200", "expansion_bus", {}),
+    "machines": ("h200", "machines", {"machine": 4, "cards": 2}),
 }
 ROOTED = ("broadcast", "reduce")
 EVERY = st.sampled_from(sorted(JOINED))
@@ -92,6 +93,15 @@ def test_no_exchange_beats_what_leads_to_a_switch(n: int, kind: str, size: int, 
             assert way.alone_ns >= crosses(kind, n, group, size, root) / (4 * network.rate) * 1e9 * (1 - 1e-9)
 
 
+@given(n=st.integers(5, 9), kind=st.sampled_from([kind for kind in KINDS if kind != "send_receive"]), size=BYTES, turn=st.integers(0, 8))
+@settings(max_examples=60, deadline=None)
+def test_no_exchange_beats_the_cards_of_a_machine(n: int, kind: str, size: int, turn: int) -> None:
+    network, root = joined("machines", n), turn % n if kind in ROOTED else 0
+    for group in (set(range(4)), set(range(4, min(n, 8)))):
+        for way in ways(network, kind, size, root=root):
+            assert way.alone_ns >= crosses(kind, n, group, size, root) / (2 * 48e9) * 1e9 * (1 - 1e-9)
+
+
 @given(name=EVERY, n=COUNTS, kind=st.sampled_from(KINDS), a=BYTES, b=BYTES)
 @settings(max_examples=100, deadline=None)
 def test_by_one_way_more_bytes_never_take_less(name: str, n: int, kind: str, a: int, b: int) -> None:
@@ -108,7 +118,7 @@ def test_better_links_are_never_slower(name: str, n: int, kind: str, size: int, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["switched", "switched_only", "mesh", "ring", "round_numbers"])
+@pytest.mark.parametrize("name", ["switched", "switched_only", "mesh", "ring", "round_numbers", "machines"])
 def test_sixteen_folded_are_sixteen_in_every_exchange(name: str, kind: str) -> None:
     if kind == "send_receive":
         return
