@@ -31,7 +31,7 @@ class Machines(Link):
 
     @classmethod
     def parameters(cls, spec: Any) -> tuple[float, ...]:
-        """Links of a device, devices and cards of a machine, links that carry as much as a card, headers included; seconds between cards."""
+        """Links of a device, devices and cards of a machine, links that carry as much as a card, with headers; seconds between cards."""
         wire = (spec.payload + spec.header) / spec.payload
         return (float(spec.links), spec.machine, spec.cards, spec.card_rate * wire / (spec.rate * spec.efficiency), spec.card_way)
 
