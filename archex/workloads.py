@@ -33,7 +33,7 @@ from archex.suite.launch import Launch, read_one
 from archex.timeline import Kernel, Machine, Timeline, Workload, run
 from archex.timeline.managed import MANAGED
 from archex.timeline.model import Step
-from archex.timeline.pages import Paged
+from archex.timeline.paged import Paged
 
 #: How a unit of a Spec becomes one of the event engine: nanoseconds, bytes a nanosecond.
 _SCALE = {"s": 1e9, "B/s": 1e-9}
@@ -104,7 +104,9 @@ def _paged(spec: DeviceSpec, workload: Workload) -> Paged | None:
         if room[-1] < max(1, begins):
             rule = f"leave {room[-1]} blocks of device {device} for managed memory, of which {begins} begin there"
             raise RequestError([Problem("buffers", own, rule)])
-    if found.get("remote_rate") is not None and found["remote_latency"]:
+    if serve is not None and found.get("remote_rate") is None:
+        found["remote_rate"] = spec["copy_engine"].rate_to_device * 1e-9
+    if found.get("remote_rate") is not None and found.get("remote_pending") and found["remote_latency"]:
         found["remote_rate"] = min(found["remote_rate"], slot.spec.remote_pending / found["remote_latency"])
     known = {field.name for field in attrs.fields(Paged)}
     return Paged(

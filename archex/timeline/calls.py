@@ -164,11 +164,10 @@ class Thread:
         command = self._run.command("prefetch", step.what, step.stream, self)
         target = HOST if step.given.get("to") == "host" else command.device
         command.begin = lambda one: self._run.managed.prefetch(one, step.what, target)
-        paged, pages = self._run.managed.paged, self._run.managed.pages
-        moving = len(pages.wanted(pages.of(step.what), target))
+        paged, caller = self._run.managed.paged, self._run.managed.prefetched(step.what, target)
         yield from self._submit(command, self._host.copy + paged.prefetch_call)
         if target != HOST:
-            yield self._now + moving * paged.prefetch_page
+            yield self._now + caller
         elif paged.page_back:
             yield from self._seen(command, False)
 
@@ -177,6 +176,9 @@ class Thread:
         cause = Command(self._number, "call", step.what, "", HOST)
         cause.thread = self.name
         self._answer = yield from self._run.managed.host.go(step.given["touch"], cause)
+
+    def _advise(self, step: Step) -> Going:
+        yield self._now + self._run.managed.advise(step.what, step.given["as"])
 
     def _record(self, step: Step) -> Going:
         command = self._run.command("record", step.what, step.stream, self)

@@ -30,13 +30,13 @@ class Faults:
         self.paged = moves.pages.paged
         self._handlers = [Handler() for _ in range(devices)]
 
-    def ask(self, wanted: np.ndarray, device: int, cause: Command, then: Callable[[], None]) -> None:
-        """Faults on pages; `then` when they are there."""
-        self.clock.at(self.clock.now + self.paged.latency, self._arrive, wanted, device, cause, then)
+    def ask(self, touched: np.ndarray, writes: np.ndarray, pieces: int, device: int, cause: Command, then: Callable[[], None]) -> None:
+        """Faults on pages, each touched in so many pieces of 4 KiB; `then` when they are there."""
+        self.clock.at(self.clock.now + self.paged.latency, self._arrive, touched, writes, pieces, device, cause, then)
 
-    def _arrive(self, wanted: np.ndarray, device: int, cause: Command, then: Callable[[], None]) -> None:
+    def _arrive(self, touched: np.ndarray, writes: np.ndarray, pieces: int, device: int, cause: Command, then: Callable[[], None]) -> None:
         handler = self._handlers[device]
-        handler.waiting.append(lambda: self._see_to(wanted, device, cause, then))
+        handler.waiting.append(lambda: self._see_to(touched, writes, pieces, device, cause, then))
         self._next(handler)
 
     def _next(self, handler: Handler) -> None:
@@ -48,20 +48,23 @@ class Faults:
         handler.busy = False
         self._next(handler)
 
-    def _see_to(self, wanted: np.ndarray, device: int, cause: Command, then: Callable[[], None]) -> None:
+    def _see_to(self, touched: np.ndarray, writes: np.ndarray, pieces: int, device: int, cause: Command, then: Callable[[], None]) -> None:
         handler, pages, paged = self._handlers[device], self.pages, self.paged
-        wanted = pages.wanted(wanted, device)  # another kernel may have had some brought since
+        wanted = pages.wanted(touched, device, writes)  # another kernel may have had some brought since
         if len(wanted) == 0:
             self._free(handler)
             then()
             return
         coming = pages.neighbours(wanted, device)
         before = self.moves.under_way(coming)  # they move on from where they are going
-        moved = pages.bring(coming, device)
+        moved = pages.bring(coming, device, touched[writes])
         group = self.moves.group(coming)
-        row = self.moves.row("faults", f"{len(wanted)} faults", cause, device, 0, f"{moved.blocks} blocks, {len(coming)} pages")
+        row = self.moves.row(
+            "faults", f"{len(wanted)} faults", cause, device, 0, f"{moved.blocks + moved.still} blocks, {len(coming)} pages"
+        )
         assert paged.serve is not None
-        row.alone = paged.serve(len(wanted), moved.blocks) + len(coming) * paged.page_service
+        row.alone = paged.serve(len(wanted), moved.blocks) + moved.still * paged.block_still + moved.claimed * paged.page_claimed
+        row.alone += (moved.made + moved.came / paged.page) * paged.page_service + moved.mapped * pieces * paged.page_mapped
 
         left = 3  # the driver makes room while it sees to the faults
 

@@ -13,6 +13,7 @@ import attrs
 
 from archex.base.errors import ABSENT, Problem, unknown
 from archex.base.units import parse
+from archex.timeline.advice import ADVICE
 
 
 @attrs.frozen
@@ -65,6 +66,7 @@ STEPS: dict[str, tuple[Field, dict[str, Field]]] = {
         },
     ),
     "touch": (Field("buffer"), TOUCHED),
+    "advise": (Field("buffer"), {"as": Field("choice", required=True, choices=ADVICE)}),
     "repeat": (Field("count", low=1), {"steps": Field("steps", required=True)}),
 }  # fmt: skip
 KERNEL = {
@@ -76,7 +78,8 @@ KERNEL = {
 STREAM = {"device": Field("device"), "priority": Field("integer")}
 BUFFER = {
     "bytes": Field("B", required=True, low=1), "device": Field("device"),
-    "memory": Field("choice", choices=("device", "pinned", "pageable", "managed")),
+    "memory": Field("choice", choices=("device", "pinned", "pageable", "managed")), "untouched": Field("flag"),
+    "advice": Field("choice", choices=ADVICE),
 }  # fmt: skip
 TOUCH = {"buffer": Field("buffer", required=True), **TOUCHED}
 ROOT = ("name", "devices", "kernels", "streams", "buffers", "graphs", "steps", "threads")

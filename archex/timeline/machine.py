@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from archex.timeline.pages import Paged
+from archex.timeline.paged import Paged
 
 
 @attrs.frozen

@@ -11,7 +11,7 @@ from archex.timeline.model import Buffer, Touch
 
 MANAGED = "managed"
 #: Steps about a buffer that must be managed.
-STEPS = ("prefetch", "touch")
+STEPS = ("prefetch", "touch", "advise")
 
 
 def touches(given: Any, path: str, known: Mapping[str, Any], buffers: Mapping[str, Buffer], problems: list[Problem]) -> tuple[Touch, ...]:
@@ -69,4 +69,10 @@ def placed(name: str, found: Mapping[str, Any], problems: list[Problem]) -> Buff
     if memory in ("pinned", "pageable") and "device" in found:
         problems.append(Problem(f"buffers.{name}.device", found["device"], f"is given, but {memory} memory is the host's"))
     device = found.get("device", 0) if memory == "device" else found.get("device") if memory == MANAGED else None
-    return Buffer(name, found.get("bytes") or 0, device, memory)
+    untouched = found.get("untouched") is True
+    if untouched and (memory != MANAGED or "device" in found):
+        rule = "is for managed memory" if memory != MANAGED else "lies nowhere, and `device` says where it lies: give one of them"
+        problems.append(Problem(f"buffers.{name}.untouched", True, rule))
+    if memory != MANAGED and "advice" in found:
+        problems.append(Problem(f"buffers.{name}.advice", found["advice"], "is for managed memory"))
+    return Buffer(name, found.get("bytes") or 0, device, memory, untouched, found.get("advice") or "none")

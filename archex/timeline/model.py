@@ -67,12 +67,17 @@ class Stream:
 
 @attrs.frozen
 class Buffer:
-    """Memory of a device, of the host (pinned or pageable), or managed: its pages begin on `device`, or on the host."""
+    """Memory of a device, of the host (pinned or pageable), or managed: its pages begin on `device`, or on the host.
+
+    untouched: nobody has touched it so far, so that its pages lie nowhere. advice: of `archex.timeline.advice`.
+    """
 
     name: str
     bytes: int
     device: int | None = None
     memory: str = "device"
+    untouched: bool = False
+    advice: str = "none"
 
 
 @attrs.frozen

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from archex.timeline.commands import Command
-from archex.timeline.pages import HOST, Moved, Pages
+from archex.timeline.paged import Moved
+from archex.timeline.pages import HOST, Pages
 
 if TYPE_CHECKING:
     from archex.timeline.run import Run

@@ -1,4 +1,4 @@
-"""Where every page of managed memory is: on the host or on a device; what moves when some are asked for.
+"""Where every page of managed memory is: on the host, on a device, nowhere until it is touched; what moves when some are asked for.
 
 In: buffers, how much room devices have, who chooses. Out: `Moved`s. Nothing here has a time. Buffers begin at blocks of their own; a block
 has room on a device as soon as one of its pages is there.
@@ -7,57 +7,17 @@ has room on a device as soon as one of its pages is there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import attrs
 import numpy as np
 
+from archex.timeline.advice import Advised
 from archex.timeline.model import Buffer, Touch
+from archex.timeline.paged import Moved, Paged
 
 HOST = -1
-
-
-@attrs.frozen
-class Paged:
-    """A part `page_migration` as the event engine sees it: times in nanoseconds, rates in bytes a nanosecond.
-
-    serve(faults, blocks): nanoseconds; None: nothing moves by itself. leaving(last_use, draws, count) and fetched(wanted, here) as the
-    parts that decide have them. room: blocks on each device. dense: faults of a page of which everything is touched. page_service,
-    page_back: what the driver does for each page that comes, or goes to the host; prefetch_call, prefetch_page: what of a prefetch the
-    caller does. host_fault: from a touch by the host of what lies on a device until that begins to move.
-    """
-
-    page: int
-    block: int
-    keeps_copy: bool
-    room: Sequence[int]
-    leaving: Callable[[Any, Any, int], Any]
-    fetched: Callable[[Any, Any], Any]
-    serve: Callable[[int, int], float] | None = None
-    batch: int = 1
-    outstanding: int = 1
-    latency: float = 0.0
-    replay: str = "each"
-    dense: int = 1
-    page_service: float = 0.0
-    page_back: float = 0.0
-    host_fault: float = 0.0
-    prefetch_call: float = 0.0
-    prefetch_page: float = 0.0
-    remote_rate: float | None = None
-    remote_latency: float = 0.0
-
-
-@attrs.frozen
-class Moved:
-    """Bytes that come, of them those that travel from other devices, bytes that left to make room and what is written back of these."""
-
-    came: int
-    between: Mapping[int, int]
-    left: int
-    written: int
-    blocks: int
+#: Where pages are that nobody has touched.
+NOWHERE = -2
 
 
 class Pages:
@@ -67,6 +27,7 @@ class Pages:
         self.paged, self.per = paged, paged.block // paged.page
         self.begin: dict[str, int] = {}
         self.count: dict[str, int] = {}
+        self.bytes = {buffer.name: buffer.bytes for buffer in buffers}
         whole = 0
         for buffer in buffers:
             self.begin[buffer.name], self.count[buffer.name] = whole, -(-buffer.bytes // paged.page)
@@ -77,14 +38,22 @@ class Pages:
         self.used = np.zeros(whole // self.per, dtype=np.int64)
         devices = len(paged.room)
         self.held = np.zeros((devices, len(self.used)), dtype=np.int64)
-        self.came, self.left = [0] * devices, [0] * devices  # bytes, of each device
+        self.came, self.left, self.made = [0] * devices, [0] * devices, [0] * devices  # bytes, of each device
+        self.advised = Advised(whole, devices)
+        self.fresh = np.zeros(whole, dtype=bool)  # come to the host, not written there since
+        self.hosted, self.returned = np.zeros(len(self.used), dtype=bool), np.zeros(len(self.used), dtype=bool)
         self._tick = 0
         self._lot = np.random.default_rng(0)
         for buffer in buffers:
             pages = self.of(buffer.name)
             self.exists[pages] = True
+            self.advised.set(pages, buffer.advice)
+            if buffer.untouched:
+                self.where[pages] = NOWHERE
             if buffer.device is not None:
                 self._settle(pages, buffer.device)
+            if buffer.device is None and not buffer.untouched:
+                self.hosted[pages // self.per] = True
         self.fits = len(self.used) <= min(paged.room, default=0)
 
     def of(self, buffer: str) -> np.ndarray:
@@ -93,7 +62,7 @@ class Pages:
 
     def resident(self, device: int) -> int:
         """Bytes on a device."""
-        return int((self.where == device).sum()) * self.paged.page
+        return int(((self.where == device) | self.advised.copies[device]).sum()) * self.paged.page
 
     def order(self, touches: Sequence[Touch]) -> tuple[np.ndarray, np.ndarray]:
         """Pages in the order in which a kernel touches them, and whether it writes them. Buffers are gone through side by side."""
@@ -113,60 +82,157 @@ class Pages:
         apart = min(max(touch.stride, 4096) if touch.order == "sequential" else self.paged.page for touch in touches)
         return max(1, self.paged.dense * 4096 // apart) if apart < self.paged.page else 1
 
+    def pieces(self, touches: Sequence[Touch]) -> int:
+        """In how many pieces of 4 KiB, the processor's pages, a page is touched: one, where touches lie a page or more apart."""
+        found = 1
+        for touch in touches:
+            if touch.order == "sequential":
+                found = max(found, min(self.paged.page, self.bytes[touch.buffer]) // max(touch.stride, 4096))
+        return found
+
     def touch(self, pages: np.ndarray, writes: np.ndarray) -> None:
         """A kernel is about to touch pages."""
         self._tick += 1
         self.used[pages // self.per] = self._tick
         self.dirty[pages[writes]] = True
 
-    def wanted(self, pages: np.ndarray, device: int) -> np.ndarray:
-        """Those of the pages that are elsewhere, each once."""
-        return np.unique(pages[self.where[pages] != device])
+    def begin_on_host(self, pages: np.ndarray) -> int:
+        """Those of the pages that are nowhere are made on the host; how many."""
+        made = np.unique(pages[self.where[pages] == NOWHERE])
+        self.where[made] = HOST
+        return len(made)
+
+    def has(self, pages: np.ndarray, device: int) -> np.ndarray:
+        """Which of the pages who reads them finds: there, as a copy, or mapped."""
+        return np.asarray(self.holds(pages, device) | self.advised.mapped[device, pages] & (self.where[pages] == HOST))
+
+    def holds(self, pages: np.ndarray, device: int) -> np.ndarray:
+        """Which of the pages are there, or a copy of them."""
+        return np.asarray((self.where[pages] == device) | self.advised.copies[device, pages])
+
+    def stays(self, pages: np.ndarray, device: int) -> np.ndarray:
+        """Which of the pages a device reaches on the host, by what is advised."""
+        return np.asarray(self.advised.stay(pages) & (self.where[pages] < 0) & (device != HOST))
+
+    def absent(self, buffer: str, device: int) -> np.ndarray:
+        """Pages of a buffer that a prefetch moves."""
+        pages = self.of(buffer)
+        return np.asarray(pages[~self.holds(pages, device)])
+
+    def lacks(self, pages: np.ndarray, device: int, writes: np.ndarray | None = None) -> np.ndarray:
+        """Which of the pages fault: those that are elsewhere, and those of which others have copies where they are written."""
+        missing = ~self.has(pages, device)
+        return missing if writes is None else missing | writes & self.advised.copied(pages)
+
+    def wanted(self, pages: np.ndarray, device: int, writes: np.ndarray | None = None) -> np.ndarray:
+        """Those of the pages that fault, each once."""
+        return np.unique(pages[self.lacks(pages, device, writes)])
 
     def neighbours(self, pages: np.ndarray, device: int) -> np.ndarray:
         """Pages that come when these are asked for."""
         blocks = np.unique(pages // self.per)
-        shape = (len(self.used), self.per)
-        wanted = np.zeros((len(blocks), self.per), dtype=bool)
-        wanted[np.searchsorted(blocks, pages // self.per), pages % self.per] = True
-        exists = self.exists.reshape(shape)[blocks]
-        here = (self.where.reshape(shape)[blocks] == device) & exists
-        mask = (np.asarray(self.paged.fetched(wanted, here)).astype(bool) | wanted) & ~here & exists
+        whole = (blocks[:, None] * self.per + np.arange(self.per)).ravel()
+        shape = (len(blocks), self.per)
+        wanted = np.isin(whole, pages).reshape(shape)
+        exists = self.exists[whole].reshape(shape)
+        here = self.has(whole, device).reshape(shape) & exists
+        beside = np.asarray(self.paged.fetched(wanted & ~here, here)).astype(bool) & ~here & ~self.stays(whole, device).reshape(shape)
+        mask = (beside | wanted) & exists
         place, page = np.nonzero(mask)
         return blocks[place] * self.per + page
 
-    def bring(self, pages: np.ndarray, device: int) -> Moved:
-        """Move pages to a device or to the host; others leave it where there is no room. The pages' blocks fit, all of them."""
-        size, left, written = self.paged.page, 0, 0
+    def bring(self, pages: np.ndarray, device: int, written: np.ndarray | None = None, forced: bool = False) -> Moved:
+        """Move pages to a device or to the host; others leave it where there is no room. The pages' blocks fit, all of them.
+
+        written: those that are about to be written: nobody else has a copy then. Pages that stay on the host are mapped, unless they
+        are `forced` to move.
+        """
+        advised, size, left, gone = self.advised, self.paged.page, 0, 0
         blocks = np.unique(pages // self.per)
-        if device != HOST:
-            held = self.held[device] > 0
-            missing = int((~held[blocks]).sum()) - (self.paged.room[device] - int(held.sum()))
+        far = self.stays(pages, device) & (not forced)
+        mapped, pages = pages[far], pages[~far]
+        self.begin_on_host(mapped)
+        advised.mapped[device, mapped] = True
+        if device != HOST and len(pages):
+            taken, held = np.unique(pages // self.per), self.held[device] > 0
+            missing = int((~held[taken]).sum()) - (self.paged.room[device] - int(held.sum()))
             if missing > 0:
-                left, written = self._leave(device, missing, blocks)
-        came, between = 0, {}
+                left, gone = self._leave(device, missing, taken)
+        shared = advised.mostly(pages) & (self.where[pages] != NOWHERE) & (self.where[pages] != device)
+        if written is not None:
+            shared &= ~np.isin(pages, written)
+        came, between, made, moving_blocks = 0, {}, 0, np.zeros(len(self.used), dtype=bool)
+        had = advised.copies[device, pages]
         for source in np.unique(self.where[pages]).tolist():
-            own = pages[self.where[pages] == source]
-            if source == device:
+            here = self.where[pages] == source
+            own = pages[here & ~had]
+            if source == NOWHERE:
+                made = len(own)
+                self.dirty[own] = True  # nobody else has these zeros
+            if source in (device, NOWHERE):
                 continue
             came += len(own) * size
+            moving_blocks[own // self.per] = True
             if source != HOST:
-                self.left[source] += len(own) * size
+                self.left[source] += int((here & ~shared).sum()) * size
                 kept = device == HOST and self.paged.keeps_copy
                 between[source] = int(self.dirty[own].sum() if kept else len(own)) * size
-        self._settle(pages, device)
+        moving = pages[~shared]
+        claims = moving[advised.copied(moving)]
+        moving_blocks[claims // self.per] = True
+        self._drop(moving, device)
+        self._settle(moving, device)
+        self._copy(pages[shared & ~had], device)
         if device != HOST:
             self.came[device] += came
-        else:
-            self.dirty[pages] = False
+            self.made[device] += made * size
         self._tick += 1
         self.used[blocks] = self._tick
-        return Moved(came, between, left, written, len(blocks))
+        count = int(moving_blocks.sum())
+        new, again = self._back(pages, made > 0, moving_blocks) if device == HOST else (0, 0)
+        return Moved(came, between, left, gone, count, len(blocks) - count, made, len(mapped), len(claims), new, again)
+
+    def _back(self, pages: np.ndarray, made: bool, moving: np.ndarray) -> tuple[int, int]:
+        """Pages are the host's: blocks of which it makes the first page, and those that come to it for the first time."""
+        self.dirty[pages], self.fresh[pages] = False, True
+        blocks = np.unique(pages // self.per)
+        new, again = int((~self.hosted[blocks]).sum()) if made else 0, int((moving & ~self.returned).sum())
+        self.hosted[blocks] = True
+        self.returned |= moving
+        return new, again
+
+    def stored(self, pages: np.ndarray) -> int:
+        """The host writes pages that it has: how many of them for the first time since they came."""
+        found = np.unique(pages[self.fresh[pages]])
+        self.fresh[found] = False
+        return len(found)
+
+    def coming(self, pages: np.ndarray, device: int) -> np.ndarray:
+        """Which of the pages are under way, so that they can't be had; who has a page of which a copy is made still has it."""
+        return np.asarray((self.due[pages] > 0) & ~((self.where[pages] == device) & self.advised.copied(pages)))
+
+    def alone(self, pages: np.ndarray) -> None:
+        """Pages that are about to be written where they are: nobody has a copy any more."""
+        self._drop(pages[self.advised.copied(pages)], HOST)
+
+    def _copy(self, pages: np.ndarray, device: int) -> None:
+        self.advised.copies[device, pages] = True
+        if device != HOST:
+            np.add.at(self.held[device], pages // self.per, 1)
+
+    def _drop(self, pages: np.ndarray, to: int) -> None:
+        """Copies of pages are worth nothing from now on; `to` has the page itself."""
+        for holder in range(-1, len(self.held)):
+            own = pages[self.advised.copies[holder, pages]]
+            self.advised.copies[holder, own] = False
+            if holder != HOST:
+                np.subtract.at(self.held[holder], own // self.per, 1)
+                self.left[holder] += len(own) * self.paged.page * (holder != to)
 
     def _settle(self, pages: np.ndarray, device: int) -> None:
         before = self.where[pages]
         for source in np.unique(before):
-            if source != HOST:
+            if source >= 0:
                 np.subtract.at(self.held[source], pages[before == source] // self.per, 1)
         self.where[pages] = device
         if device != HOST:
@@ -181,10 +247,14 @@ class Pages:
         picked = np.asarray(self.paged.leaving(self.used[choices], self._lot.random(len(choices)), count))
         if len(np.unique(picked)) != count:
             raise ValueError(f"pick_leaving returned {len(picked)} places, not {count} different ones")
-        pages = (choices[picked][:, None] * self.per + np.arange(self.per)).ravel()
-        pages = pages[self.where[pages] == device]
-        written = int(self.dirty[pages].sum()) if self.paged.keeps_copy else len(pages)
+        whole = (choices[picked][:, None] * self.per + np.arange(self.per)).ravel()
+        copies, pages = whole[self.advised.copies[device, whole]], whole[self.where[whole] == device]
+        self.advised.copies[device, copies] = False
+        np.subtract.at(self.held[device], copies // self.per, 1)
+        known = self.advised.copies[HOST, pages] | (~self.dirty[pages] & self.paged.keeps_copy)
+        self.advised.copies[HOST, pages] = False
         self._settle(pages, HOST)
         self.dirty[pages] = False
-        self.left[device] += len(pages) * self.paged.page
-        return len(pages) * self.paged.page, written * self.paged.page
+        size = (len(pages) + len(copies)) * self.paged.page
+        self.left[device] += size
+        return size, int((~known).sum()) * self.paged.page

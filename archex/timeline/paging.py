@@ -16,7 +16,8 @@ from archex.timeline.faults import Faults
 from archex.timeline.fluid import Resource
 from archex.timeline.model import Kernel
 from archex.timeline.moves import Moves
-from archex.timeline.pages import HOST, Paged, Pages
+from archex.timeline.paged import Paged
+from archex.timeline.pages import HOST, NOWHERE, Pages
 from archex.timeline.touches import HostTouches
 from archex.timeline.waiting import Waiting
 
@@ -45,27 +46,31 @@ class Paging:
 
     def kernel(self, command: Command, kernel: Kernel, device: Device, times: tuple[float, float, float], placed: bool) -> None:
         """Start a kernel that touches managed memory; its times: beginning, work, end. placed: it has one of the places for kernels."""
-        demands = device.needs(kernel)
+        (begin, work, end), pages = times, self.pages
+        touched, writes = self.order(kernel)
         if self.paged.serve is None:
-            begin, work, end = times
-            work, demands = self._from_afar(kernel, device, work, demands)
+            pages.begin_on_host(touched)
+            pages.alone(touched[writes])
+            pages.touch(touched, writes & (pages.where[touched] != HOST))
+            far = ~pages.holds(touched, device.number)
+        else:
+            far = pages.stays(touched, device.number)
+        size = min(self.paged.page, 4096 * pages.pieces(kernel.touches))
+        work, demands = self._from_afar(far, writes, size, device, work, device.needs(kernel))
+        if self.paged.serve is None:
             device.work(command, begin + work + end, demands, command.priority, placed)
         else:
-            Waiting(self._faults, command, self.order(kernel), device, times, demands, placed, self.pages.faults(kernel.touches))
+            times, many = (begin, work, end), (pages.faults(kernel.touches), pages.pieces(kernel.touches))
+            Waiting(self._faults, command, (touched, writes), device, times, demands, placed, *many)
 
     def _from_afar(
-        self, kernel: Kernel, device: Device, work: float, demands: Mapping[Resource, float]
+        self, far: np.ndarray, writes: np.ndarray, size: int, device: Device, work: float, demands: Mapping[Resource, float]
     ) -> tuple[float, dict[Resource, float]]:
-        """A kernel whose pages stay where they are: loads come over the link, stores go over it."""
+        """A kernel of whose pages some stay where they are: loads come over the link, stores go over it; `size` bytes of each page."""
         paged, copies = self.paged, self.run.machine.copies
-        touched, writes = self.order(kernel)
-        self.pages.touch(touched, writes & (self.pages.where[touched] != HOST))
-        far = self.pages.where[touched] != device.number
         if paged.remote_rate is None or not far.any():
             return work, dict(demands)
-        took = {
-            side: int((far & mask).sum()) * paged.page / paged.remote_rate for side, mask in (("to_device", ~writes), ("to_host", writes))
-        }
+        took = {side: int((far & mask).sum()) * size / paged.remote_rate for side, mask in (("to_device", ~writes), ("to_host", writes))}
         whole = max(work, *took.values()) + paged.remote_latency
         found = {resource: wants if resource.pooled else wants * work / whole for resource, wants in demands.items()}
         for side, time in took.items():
@@ -74,11 +79,24 @@ class Paging:
             found[device.both] = found.get(device.both, 0.0) + share
         return whole, found
 
+    def advise(self, buffer: str, advice: str) -> float:
+        """A call that advises; what it costs: pages that are the host's lose what they are mapped with, or are mapped."""
+        paged, pages = self.paged, self.pages.of(buffer)
+        self.pages.advised.set(pages, advice)
+        each = {"read_mostly": paged.advise_copies, "prefer_host": paged.advise_stay, "map_host": paged.advise_stay + paged.advise_map}
+        return paged.advise_call + int((self.pages.where[pages] == HOST).sum()) * each.get(advice, 0.0)
+
+    def prefetched(self, buffer: str, target: int) -> float:
+        """What of a prefetch to a device the caller does."""
+        coming = self.pages.absent(buffer, target)
+        made = int((self.pages.where[coming] == NOWHERE).sum())
+        return (len(coming) - made) * self.paged.prefetch_page + made * self.paged.prefetch_made
+
     def prefetch(self, command: Command, buffer: str, target: int) -> None:
         """A command that moves a buffer's pages, as much at a time as there is room for."""
         copies, host = self.run.machine.copies, self.run.machine.host
         command.started = self.clock.now
-        wanted = self.pages.wanted(self.pages.of(buffer), target)
+        wanted = self.pages.absent(buffer, target)
         blocks = wanted // self.pages.per
         room = self.paged.room[target] if target != HOST else len(blocks) + 1
         pieces = deque(wanted[(np.searchsorted(np.unique(blocks), blocks) // room) == n] for n in range(-(-len(np.unique(blocks)) // room)))
@@ -89,7 +107,7 @@ class Paging:
                 command.end(self.clock.now)
                 return
             piece = pieces.popleft()
-            moved = self.pages.bring(piece, target)
+            moved = self.pages.bring(piece, target, forced=True)
             command.bytes += moved.came
             group = self._moves.group(piece)
 

@@ -30,39 +30,53 @@ class HostTouches:
 
     def go(self, touch: Touch, cause: Command) -> Generator[float | Callable[[Callable[[], None]], None], None, str]:
         """The thread's pauses until it has touched everything; what came back, in words. cause: stands for its call in the rows."""
-        order, _ = self._pages.order((touch,))
-        if self._pages.paged.serve is None:
+        pages, paged = self._pages, self._pages.paged
+        order, writes = pages.order((touch,))
+        if paged.serve is None:
+            pages.begin_on_host(order)
+            pages.alone(order[writes])
             yield partial(self._from_afar, order, touch.writes)
             return ""
-        at, faults, came = self._missing(order, 0), 0, 0
-        while at < len(order):
-            page = order[at : at + 1]
-            if self._pages.due[page[0]]:
+        at, faults, came, pieces = 0, 0, 0, pages.pieces((touch,))
+        while True:
+            found = self._missing(order, writes, at)
+            stores = pages.stored(order[at:found][writes[at:found]]) * pieces
+            if stores:
+                yield self._clock.now + stores * paged.host_store
+            if found >= len(order):
+                return f"{faults} faults, {came} pages" if faults else ""
+            at, page, written = found, order[found : found + 1], writes[found : found + 1]
+            if pages.coming(page, HOST)[0]:
                 yield partial(self._moves.when_there, page)
+            elif pages.holds(page, HOST)[0]:  # others have copies: each piece that is written takes theirs away
+                pages.bring(page, HOST, page)
+                faults += pieces
+                yield self._clock.now + pieces * paged.host_claim
             else:
-                yield self._clock.now + self._pages.paged.host_fault
-                if not self._pages.due[page[0]] and len(self._pages.wanted(page, HOST)):
-                    coming = self._pages.neighbours(page, HOST)
+                yield self._clock.now + paged.host_fault
+                if not pages.coming(page, HOST)[0] and pages.lacks(page, HOST, written)[0]:
+                    coming = pages.neighbours(page, HOST)
                     faults, came = faults + 1, came + len(coming)
-                    yield partial(self._bring, coming, cause)
-            at = self._missing(order, at)
-        return f"{faults} faults, {came} pages" if faults else ""
+                    yield partial(self._bring, coming, page[written], cause)
 
-    def _missing(self, order: np.ndarray, at: int) -> int:
-        """The next touch that finds its page elsewhere or under way."""
-        where, due, many = self._pages.where, self._pages.due, 64
+    def _missing(self, order: np.ndarray, writes: np.ndarray, at: int) -> int:
+        """The next touch that faults, or finds its page under way."""
+        pages, many = self._pages, 64
         while at < len(order):
-            some = order[at : at + many]
-            found = np.flatnonzero((where[some] != HOST) | (due[some] > 0))
+            some = slice(at, at + many)
+            found = np.flatnonzero(pages.lacks(order[some], HOST, writes[some]) | pages.coming(order[some], HOST))
             if len(found):
                 return at + int(found[0])
-            at, many = at + len(some), 4 * many
+            at, many = at + many, 4 * many
         return at
 
-    def _bring(self, coming: np.ndarray, cause: Command, then: Callable[[], None]) -> None:
+    def _bring(self, coming: np.ndarray, written: np.ndarray, cause: Command, then: Callable[[], None]) -> None:
         """Pages of one fault, after those of them that are under way are where they go."""
-        before = self._moves.under_way(coming)
-        moved = self._pages.bring(coming, HOST)
+        paged, before = self._pages.paged, self._moves.under_way(coming)
+        moved = self._pages.bring(coming, HOST, written)
+        took = moved.made * paged.host_made + moved.new * paged.host_block
+        if moved.came:
+            took += paged.host_move + moved.came / paged.page * paged.host_page + moved.again * paged.host_return
         group = self._moves.group(coming)
 
         def there() -> None:
@@ -70,7 +84,10 @@ class HostTouches:
             then()
             self._moves.tell(group)
 
-        self._moves.after(before, lambda: self._moves.carry(moved, HOST, cause, there))
+        def go() -> None:
+            self._clock.at(self._clock.now + took, self._moves.carry, moved, HOST, cause, there)
+
+        self._moves.after(before, go)
 
     def _from_afar(self, order: np.ndarray, writes: bool, then: Callable[[], None]) -> None:
         """Pages stay: what lies on a device is read, or written, over its link, one device after the other."""

@@ -34,8 +34,10 @@ class Waiting:
         demands: Mapping[Resource, float],
         placed: bool,
         each: int,
+        pieces: int,
     ) -> None:
         self._faults, self._command, self._device, self._times = faults, command, device, times
+        self._pieces = pieces
         self._fluid = faults.moves.run.fluid
         self._pages, self._writes = order
         self._next = 0  # the first touch that no portion has
@@ -77,11 +79,11 @@ class Waiting:
             touched, self._next = self._pages[span], end
             portion: list[Any] = [len(touched) / len(self._pages), False]
             self._portions.append(portion)
-            wanted = pages.wanted(touched, device)
+            lacks = pages.lacks(touched, device, self._writes[span])
             pages.touch(touched, self._writes[span])
             arrived = partial(self._faults.moves.when_there, touched, partial(self._there, portion))
-            if len(wanted):
-                self._faults.ask(wanted, device, self._command, arrived)
+            if lacks.any():
+                self._faults.ask(touched[lacks], self._writes[span][lacks], self._pieces, device, self._command, arrived)
             else:
                 arrived()
 
@@ -89,9 +91,10 @@ class Waiting:
         """Where a portion ends: where a group of faults is full, and, if not all memory fits, not later than waves can be ahead."""
         if not self._faults.pages.fits:
             return min(len(self._pages), self._next + self._most)
-        ahead, where = 2 * self._most, self._faults.pages.where
+        ahead, pages = 2 * self._most, self._faults.pages
         while True:
-            missing = np.flatnonzero(where[self._pages[self._next : self._next + ahead]] != self._device.number)
+            span = slice(self._next, self._next + ahead)
+            missing = np.flatnonzero(pages.lacks(self._pages[span], self._device.number, self._writes[span]))
             if len(missing) > self._most:
                 return self._next + int(missing[self._most])
             if self._next + ahead >= len(self._pages):

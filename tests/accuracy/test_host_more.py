@@ -52,9 +52,9 @@ def paged(work: Builder) -> Timeline:
     return run(workload, machine(described("h200", {}), workload))
 
 
-def touched(size: int, us: float = 1, **touch: Any) -> float:
-    """A kernel that touches managed memory of the host, microseconds between events around it."""
-    work = Builder().buffer("x", bytes=size, memory="managed").kernel("k", us=us, touches=[{"buffer": "x"} | touch])
+def touched(size: int, us: float = 1, untouched: bool = False, **touch: Any) -> float:
+    """A kernel that touches managed memory of the host, or of nobody so far, microseconds between events around it."""
+    work = Builder().buffer("x", bytes=size, memory="managed", untouched=untouched).kernel("k", us=us, touches=[{"buffer": "x"} | touch])
     return paged(work.record("a").launch("k").record("z").sync("all")).elapsed("a", "z") / 1e3
 
 
@@ -96,6 +96,13 @@ def test_all_of_a_buffer_is_touched(name: str, mode: str, bound: float) -> None:
     """256 KiB and more; what a kernel takes beside its faults is next to nothing."""
     sizes = [(int(given["bytes"]), us) for given, us in measured(MANAGED, name) if 256 * KIB < int(given["bytes"]) <= 256 * MIB]
     assert mean(abs(touched(size, mode=mode) / us - 1) for size, us in sizes) <= bound / 100
+
+
+def test_a_kernel_is_the_first_to_touch() -> None:
+    """2 MiB and more; smaller ones as those that come from the host."""
+    found = [(int(given["bytes"]), us) for given, us in measured(MANAGED, "um_write_never_touched")]
+    errors = [abs(touched(size, untouched=True, mode="write") / us - 1) for size, us in found if 2 * MIB <= size <= 256 * MIB]
+    assert mean(errors) <= 0.06
 
 
 def test_a_page_of_each_block_is_touched() -> None:

@@ -29,7 +29,24 @@ class DriverNumbers(PageMigrationSpec):
     prefetch_page: float = number(
         "s", "there for each page that comes, while others move; one back to the host returns at its end", default=0
     )
-    host_fault: float = number("s", "a touch by the host of what lies on a device, until that begins to move", default=0)
+    prefetch_made: float = number("s", "there for each page that nobody has touched", default=0)
+    block_still: float = number("s", "in place of `block_service`, for a block into which nothing moves", default=0)
+    page_mapped: float = number("s", "for each 4 KiB touched of a page that stays on the host, as advised, and is mapped", default=0)
+    page_claimed: float = number("s", "for each page that is written and of which others have copies", default=0)
+    remote_rate: float | None = number("B/s", "loads, or stores, to pages that stay on the host; null: as copies", low=1, default=None)
+    remote_latency: float = number("s", "from a load until its bytes from the host are there", default=0)
+    host_fault: float = number("s", "on the processor, a touch of a page that lies on a device, or nowhere", default=0)
+    host_move: float = number("s", "beside that where pages come from a device", default=0)
+    host_page: float = number("s", "beside `page_back`, for each of them", default=0)
+    host_return: float = number("s", "the first time that a page of a block comes", default=0)
+    host_made: float = number("s", "on the processor, for each page that its fault makes", default=0)
+    host_block: float = number("s", "the first page of a block that it makes, with which the block's memory is cleared", default=0)
+    host_store: float = number("s", "the first store to each 4 KiB of a page that came or was made", default=0)
+    host_claim: float = number("s", "the first store to each 4 KiB of a page of which devices have copies", default=0)
+    advise_call: float = number("s", "on the processor, call that advises", default=0)
+    advise_copies: float = number("s", "there for each page of the host that may have copies from now on", default=0)
+    advise_stay: float = number("s", "there for each page of the host that is to stay there", default=0)
+    advise_map: float = number("s", "there for each of them that is mapped at once", default=0)
     replay: str = choice(
         "when waves go on: after each batch, of which those behind it are thrown away and come again, or stay in the buffer",
         ("batch_flush", "batch"),

@@ -19,6 +19,8 @@ class RetryNumbers(PageMigrationSpec):
     outstanding: int = number("count", "pages that a kernel may wait for at a time", low=1)
     latency: float = number("s", "from a fault until somebody begins to see to it, and from its end until the next try")
     fault_service: float = number("s", "seeing to a fault, beside others")
+    remote_rate: float | None = number("B/s", "loads, or stores, to pages that stay on the host; null: as copies", low=1, default=None)
+    remote_latency: float = number("s", "from a load until its bytes from the host are there", default=0)
     host_fault: float = number("s", "a touch by the host of what lies on a device, until that begins to move", default=0)
 
 
