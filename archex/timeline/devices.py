@@ -145,7 +145,7 @@ class Device:
                 command.started = activity.begun  # until then others had what it needs
             command.end(self._clock.now)
             if placed:
-                self.engines.leave()
+                self.engines.end()
 
         activity = self._fluid.begin(work, demands, done, priority)
 

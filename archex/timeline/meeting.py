@@ -70,6 +70,6 @@ class Meeting:
                 one.end(run.clock.now)
             for one in self.here.values():
                 if one.graph is None:
-                    run.devices[one.device].engines.leave()
+                    run.devices[one.device].engines.end()
 
         run.fluid.begin(found.alone_ns, demands, done)

@@ -113,4 +113,4 @@ class Waiting:
             self._command.started = self._activity.begun
         self._command.end(self._faults.clock.now)
         if self._placed:
-            self._device.engines.leave()
+            self._device.engines.end()

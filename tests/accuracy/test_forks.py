@@ -1,0 +1,123 @@
+"""Streams that fork, join and go round, and graphs that do, against what a fourth host measured of an H200 (`h200_host/forks.csv`).
+
+All behind a long kernel, so that no processor's speed is in it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from statistics import mean
+
+import pytest
+from archex.base import folders
+from archex.timeline import Builder, Timeline
+from host_rows import NULL_CYCLES
+from machines import changed, ran
+
+
+def measured(file: str, name: str) -> Iterator[tuple[dict[str, int], float]]:
+    """Parameters, microseconds."""
+    with open(folders.reference() / f"h200_host/{file}.csv", newline="") as source:
+        for line in csv.reader(source):
+            if line[0] == name:
+                yield {key: int(value) for key, value in (pair.split("=") for pair in line[1].split())}, float(line[2])
+
+
+def work(ns: int) -> Builder:
+    found = Builder(streams=[f"s{n}" for n in range(32)]).kernel("null", cycles=NULL_CYCLES, units=1).kernel("long", us=5000, units=1)
+    return found.kernel("k", us=ns / 1e3, units=1) if ns else found.kernel("k", cycles=NULL_CYCLES, units=1)
+
+
+def behind(ns: int, steps: Callable[[Builder], object], queues: int = 8) -> float:
+    """Microseconds between events around steps behind a long kernel."""
+    built = work(ns).launch("long", stream="s0").record("a", stream="s0")
+    steps(built)
+    return ran(built.record("z", stream="s0").sync("all"), changed("h200", "host", queues=queues, depth=1 << 20)).elapsed("a", "z") / 1e3
+
+
+def ring(streams: int, ns: int, queues: int) -> float:
+    """Kernels that go round streams, each behind the one before: microseconds beside the kernel's own."""
+
+    def steps(b: Builder) -> None:
+        for n in range(96):
+            here, there = f"s{n % streams}", f"s{(n + 1) % streams if n < 95 else 0}"
+            b.launch("k", stream=here)
+            if streams > 1:
+                b.record(f"e{n}", stream=here, time=False).wait(f"e{n}", stream=there)
+
+    return behind(ns, steps, queues) / 96 - ns / 1e3
+
+
+def lanes(streams: int, queues: int) -> float:
+    """30 empty kernels in each of several streams that begin and end together."""
+
+    def steps(b: Builder) -> None:
+        b.record("fork", stream="s0", time=False)
+        for n in range(1, streams):
+            b.wait("fork", stream=f"s{n}")
+        for _ in range(30):
+            for n in range(streams):
+                b.launch("k", stream=f"s{n}")
+        for n in range(1, streams):
+            b.record(f"join{n}", stream=f"s{n}", time=False).wait(f"join{n}", stream="s0")
+
+    return behind(0, steps, queues)
+
+
+def fork(width: int, deep: int, ns: int, graph: bool = False) -> float:
+    """From the beginning of an empty kernel over branches to the end of another, as kernels say themselves."""
+
+    def steps(b: Builder) -> None:
+        b.launch("null", stream="s0").record("fork", stream="s0", time=False)
+        for n in range(1, width):
+            b.wait("fork", stream=f"s{n}")
+        for n in range(width):
+            b.repeat(deep, lambda c, n=n: c.launch("k", stream=f"s{n}"))
+        for n in range(1, width):
+            b.record(f"join{n}", stream=f"s{n}", time=False).wait(f"join{n}", stream="s0")
+        b.launch("null", stream="s0")
+
+    built = work(ns)
+    if graph:
+        built.capture("g", steps).instantiate("g").sync("s0")
+    built.launch("long", stream="s0")
+    if graph:
+        built.replay("g", stream="s0")
+    else:
+        steps(built)
+    return spent(ran(built.sync("all"), changed("h200", "host", depth=1 << 20)), 0 if graph else 1)
+
+
+def spent(found: Timeline, starts: int) -> float:
+    machine = found.machine
+    kernels = sorted((c for c in found.commands if c.kind == "kernel" and c.name != "long"), key=lambda c: c.started)
+    return (kernels[-1].ended - kernels[0].started - starts * machine.launch_ns - machine.drain_ns) / 1e3
+
+
+@pytest.mark.parametrize(("file", "queues", "most"), [("forks", 8, 8), ("connections", 32, 32)])
+def test_kernels_go_round_streams(file: str, queues: int, most: int) -> None:
+    """1 to 32 streams; empty kernels are a tenth too long."""
+    errors = [abs(ring(g["streams"], g["ns"], queues) / us - 1) for g, us in measured(file, "ring") if g["streams"] <= most]
+    assert mean(errors) <= 0.1
+
+
+@pytest.mark.parametrize(("file", "queues", "most"), [("forks", 8, 8), ("connections", 32, 16)])
+def test_kernels_of_many_streams_side_by_side(file: str, queues: int, most: int) -> None:
+    errors = [abs(lanes(g["streams"], queues) / us - 1) for g, us in measured(file, "lanes_of_30_empty") if g["streams"] <= most]
+    assert max(errors) <= 0.13
+
+
+def test_forks_and_joins_of_streams() -> None:
+    """2 to 16 branches of one kernel of up to 50 us."""
+    errors = [abs(fork(g["width"], 1, g["ns"]) / us - 1) for g, us in measured("forks", "fork_behind_total")]
+    assert mean(errors) <= 0.06
+    errors = [abs(fork(g["width"], 4, g["ns"]) / us - 1) for g, us in measured("forks", "lanes_behind_total")]
+    assert mean(errors) <= 0.09
+
+
+def test_forks_and_joins_of_graphs() -> None:
+    errors = [abs(fork(g["width"], 1, g["ns"], True) / us - 1) for g, us in measured("forks", "fork_graph_behind_total")]
+    assert mean(errors) <= 0.1
+    errors = [abs(fork(g["width"], 4, g["ns"], True) / us - 1) for g, us in measured("forks", "lanes_graph_total")]
+    assert mean(errors) <= 0.07
