@@ -86,7 +86,9 @@ def plan(
     ]
     if not found:
         asked = f"{algorithm or 'any algorithm'} with {protocol or 'any protocol'}"
-        raise RequestError([Problem("collective.algorithm", asked, f"is nothing that this network's library has for {kind}")])
+        has = ", ".join(name for name, _ in _algorithms(network, kind, ranks, root))
+        said = f"is nothing that this network's library has for {kind}: {has}; {', '.join(library.protocols)}, and switch for in_switch"
+        raise RequestError([Problem("collective.algorithm", asked, said)])
     best = min(found, key=lambda one: one.reckoned_ns)
     sent = bytes * {"all_reduce": 2 * (n - 1) / n, "broadcast": 1.0, "reduce": 1.0, "send_receive": 1.0}.get(kind, (n - 1) / n)
     links = {network.links[k]: float(v) for k, v in enumerate(best.loads) if v}

@@ -209,6 +209,15 @@ def test_a_wrong_request_is_refused(kind: str, those: list[int], size: int, root
     assert str(error.value.problems[0]).startswith(said)
 
 
+def test_an_algorithm_that_isn_t_there_is_named_with_those_that_are() -> None:
+    with pytest.raises(RequestError) as error:
+        plan(net("a100", 8), "all_gather", range(8), 8, algorithm="in_switch")
+    assert str(error.value.problems[0]) == (
+        "collective.algorithm: in_switch with any protocol is nothing that this network's library has for all_gather: ring; "
+        "flagged_words, flagged_lines, simple, and switch for in_switch"
+    )
+
+
 def test_a_device_without_links_says_so() -> None:
     spec = described("tiny")
     with pytest.raises(RequestError, match="link: is missing"):

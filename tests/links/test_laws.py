@@ -118,11 +118,11 @@ def test_better_links_are_never_slower(name: str, n: int, kind: str, size: int, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["switched", "switched_only", "mesh", "ring", "round_numbers", "machines"])
+@pytest.mark.parametrize("name", ["switched", "switched_only", "mesh", "ring", "round_numbers", "machines", "torus"])
 def test_sixteen_folded_are_sixteen_in_every_exchange(name: str, kind: str) -> None:
     if kind == "send_receive":
         return
-    network = joined(name, 16)
+    network = joined(name, 16, **({"columns": 4} if name == "torus" else {}))
     assert network.rotates
     for size in (0, 1, 12345, 1 << 20, (1 << 30) + 7):
         for folded, whole in zip(ways(network, kind, size, folded=True), ways(network, kind, size, folded=False), strict=True):

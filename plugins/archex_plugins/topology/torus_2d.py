@@ -61,3 +61,9 @@ class Torus(Link):
         else:
             orders = [list(range(devices))]
         return [order[::way] for order in orders for way in (1, -1)]
+
+    @staticmethod
+    def rotates(devices: int, params: Any) -> int:
+        """Row by row."""
+        columns = min(int(params[1]), devices)
+        return columns if devices % columns == 0 else 0
