@@ -15,7 +15,12 @@ from archex.timeline import Timeline
 
 COLUMNS: tuple[Column, ...] = (
     Column("event", "int", "", "number of the row, in the order in which calls began"),
-    Column("kind", "text", "", "call (of a host thread), kernel, copy, collective, prefetch, graph, record, wait; faults or migration"),
+    Column(
+        "kind",
+        "text",
+        "",
+        "call (of a host thread), kernel, copy, collective, prefetch, function, graph, record, wait; faults or migration",
+    ),
     Column(
         "name",
         "text",

@@ -171,6 +171,11 @@ class Thread:
         elif paged.page_back:
             yield from self._seen(command, False)
 
+    def _call(self, step: Step) -> Going:
+        command = self._run.command("function", step.what, step.stream, self)
+        command.begin = lambda one: self._run.functions.come(one, step.given["ns"])
+        yield from self._submit(command, self._host.function)
+
     def _touch(self, step: Step) -> Going:
         # Its rows are those of the call: no command stands for it.
         cause = Command(self._number, "call", step.what, "", HOST)

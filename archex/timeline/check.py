@@ -168,7 +168,7 @@ class _Reader:
         elif do == "repeat":
             found["times"], value = value, ""
             inner = self._steps(given.get("steps", []), f"{path}.steps")
-        elif do == "work":
+        elif do in ("work", "call"):
             found["ns"], value = (value or 0.0) * 1e9, ""
         elif do == "copy":
             self._copy(found, value, path, stream)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from archex.timeline.queues import Queue
 
-#: What a command can be. `kernel`, `copy`, `collective` and `prefetch` do work; `graph` stands for its nodes; `record` and `wait` only
+#: What a command can be. `kernel`, `copy`, `collective` and `prefetch` do work, a `function` on
+#: the host; `graph` stands for its nodes; `record` and `wait` only
 #: order others; `faults` and `migration` are nobody's commands: what managed memory makes of a kernel or a prefetch.
-KINDS = ("kernel", "copy", "collective", "prefetch", "graph", "record", "wait", "faults", "migration")
+KINDS = ("kernel", "copy", "collective", "prefetch", "function", "graph", "record", "wait", "faults", "migration")
 
 #: Copies that an engine of their direction does: from the host, to the host, to another device.
 COPYING = ("h2d", "d2h", "peer")
@@ -114,7 +115,7 @@ def engine_of(do: str, what: str, size: int, small: int) -> str:
     """
     if do == "copy" and what in COPYING:
         return "compute" if what == "h2d" and size < small else what
-    return "compute" if do in ("launch", "kernel", "copy") else ""
+    return "compute" if do in ("launch", "kernel", "copy", "call", "function") else ""
 
 
 def _unset(command: Command) -> Any:

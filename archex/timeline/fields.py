@@ -53,6 +53,7 @@ STEPS: dict[str, tuple[Field, dict[str, Field]]] = {
     "sync": (Field("stream_or_all"), {"mode": Field("choice", choices=("poll", "sleep"))}),
     "sync_event": (Field("event"), {"mode": Field("choice", choices=("poll", "sleep"))}),
     "work": (Field("s"), {}),
+    "call": (Field("s"), {"stream": _STREAM}),
     "load": (Field("name"), {"instructions": Field("count"), "cache": Field("choice", choices=("hit", "miss"))}),
     "capture": (Field("name"), {"steps": Field("steps", required=True)}),
     "instantiate": (Field("graph"), {}),

@@ -16,6 +16,7 @@ from archex.timeline.commands import COPYING, Command, engine_of
 from archex.timeline.deadlock import DeadlockError, explain
 from archex.timeline.devices import Device
 from archex.timeline.fluid import Fluid, Resource
+from archex.timeline.functions import KIND, Functions
 from archex.timeline.machine import Machine
 from archex.timeline.meeting import Meeting
 from archex.timeline.model import Node, Step, Workload
@@ -83,6 +84,7 @@ class Run:
         self.paging = Paging(self, machine.paged) if machine.paged is not None else None
         for device in self.devices:
             device.paging = self.paging
+        self.functions = Functions(self.clock, machine.host)
         self.commands: list[Command] = []
         self.calls: list[Call] = []
         self.last: dict[str, Command] = {}
@@ -140,7 +142,8 @@ class Run:
             first, last = self._ends(command.name)
         if before is not None:
             kernels = before.kind == command.kind == "kernel"
-            command.after(before, self.machine.gap_ns if kernels else 0.0, self._crossing(self._engines.get(stream, ""), first))
+            lag = self.machine.gap_ns if kernels else self.functions.lag(before, command.kind)
+            command.after(before, lag, self._crossing(self._engines.get(stream, ""), first))
         command.engine = self._engines[stream] = last or self._engines.get(stream, "")
         self.last[stream] = command
 
@@ -157,9 +160,9 @@ class Run:
         return self._engine(node.step.do, node.step.what, node.step.given.get("bytes", 0))
 
     def pieces(self, graph: str) -> int:
-        """What of a graph is handed over by itself: copies by an engine, and kernels that follow one."""
+        """What of a graph is handed over by itself: copies by an engine, functions, and kernels that follow one."""
         nodes = self.workload.graphs[graph]
-        copies = [self._doer(node) in COPYING for node in nodes]
+        copies = [self._doer(node) in COPYING or node.step.do == "call" for node in nodes]
         return sum(copy or any(copies[other] for other in node.after) for node, copy in zip(nodes, copies, strict=True))
 
     def _crossing(self, before: str, then: str) -> float:
@@ -221,7 +224,8 @@ class Run:
             looked += self._call_of(node)
             one.looked = max(looked, command.arrived)
             for other, apart in zip(node.after, behind, strict=True):
-                lag = 0.0 if apart or one.engine in COPYING else device.node_lag
+                plain = not (apart or one.engine in COPYING or KIND in (one.kind, made[other].kind))
+                lag = device.node_lag if plain else self.functions.lag(made[other], one.kind)
                 one.after(made[other], lag, self._crossing(made[other].engine, one.engine))
             made.append(one)
             one.seen.append(one_less)
@@ -236,11 +240,13 @@ class Run:
         host, what, given = self.machine.host, node.step.what, node.step.given
         if what == "peer" and self.machine.peer is not None:
             return self.machine.peer(given["source"], given["target"], given["bytes"]).call_ns
+        if node.step.do == "call":
+            return float(host.function)
         return float(host.launch if node.step.do != "copy" else {"d2d": host.copy_within, "fill": host.fill}.get(what, host.copy))
 
     def _node(self, node: Node, graph: Command, device: Device, whole: bool) -> Command:
         step = node.step
-        kind = {"launch": "kernel", "collective": "collective"}.get(step.do, "copy")
+        kind = {"launch": "kernel", "collective": "collective", "call": KIND}.get(step.do, "copy")
         made = Command(self.number(), kind, step.what, graph.stream, device.number)
         made.thread, made.priority, made.issued, made.graph = graph.thread, graph.priority, graph.issued, graph
         made.submitted, made.arrived, made.engine = graph.submitted, graph.arrived, self._doer(node)
@@ -249,6 +255,8 @@ class Run:
             made.alone, made.begin = device.node(self.workload.kernels[step.what], whole, graph.priority)
         elif kind == "collective":
             self.joins(made, step, step.given["name"], step.given["rank"], step.given["ranks"])
+        elif kind == KIND:
+            made.begin = lambda one: self.functions.come(one, step.given["ns"])
         elif step.what == "peer":
             made.bytes = step.given["bytes"]
             self.peer(made, step.given["source"], step.given["target"])

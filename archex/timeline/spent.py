@@ -18,6 +18,7 @@ _NAMES = {
 }  # fmt: skip
 #: Why nothing runs, the first that holds.
 TRAVEL, ORDER, NOTHING = "idle: packet under way", "idle: between commands", "idle: nothing asked for"
+FUNCTION = "idle: function of the host"
 HOST = "idle: host in "
 
 
@@ -64,7 +65,7 @@ def _spans(timeline: Timeline, device: int) -> Iterator[tuple[float, float, str]
                 begin = goes_on
             yield begin, command.ended, command.kind
         else:
-            yield command.started, command.ended, ORDER
+            yield command.started, command.ended, FUNCTION if command.kind == "function" else ORDER
         if command.graph is None:
             yield command.submitted, command.arrived, TRAVEL
             yield command.arrived, command.started, ORDER
@@ -96,6 +97,8 @@ def _what(active: dict[str, int]) -> str:
     running = [_NAMES[kind] for kind in _RUNNING if kind in active]
     if running:
         return " beside ".join(running)
+    if FUNCTION in active:
+        return FUNCTION
     if ORDER in active:
         return ORDER
     if TRAVEL in active:

@@ -11,7 +11,7 @@ from typing import Any
 from archex.timeline.model import Step
 
 #: What a graph can hold.
-NODES = ("launch", "copy", "collective")
+NODES = ("launch", "copy", "collective", "call")
 #: Steps that a thread may do, and a graph hold, with all their repetitions.
 MOST = 1_000_000
 
