@@ -2,9 +2,9 @@
 
 A ring's steps take what their fullest link takes, and a handshake for each part of a chunk; what does not fit into a chunk of every channel
 goes round again. A channel does one thing at a time: what it receives last in a round it moves within its device while it sends nothing.
-Channels begin in step, so that their links stand idle then, and move apart from round to round, until one sends while another moves.
-Pairs get a part of the channels, each of which sends and receives at the same time. Chains and trees hand on while they receive: their
-depth costs once, the data once. In the switch a chunk passes some stages; the first and last are not covered.
+Channels begin in step, so that their links stand idle then and while they tell each other, and move apart from chunk to chunk, until one
+sends while another doesn't. Pairs get a part of the channels, each of which sends and receives at the same time. Chains and trees hand on
+while they receive: their depth costs once, the data once. In the switch a chunk passes some stages; the first and last are not covered.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _steps(
     """Of rings. The library reckons a handshake a step, and the data at what it takes the links and the protocol for."""
     library, n = network.library, len(at)
     channels = library.channels
-    total, ns, reckoned = np.zeros(0), protocol.base_ns, protocol.base_ns
+    total, ns, reckoned, told = np.zeros(0), protocol.base_ns, protocol.base_ns, 0.0
     for stage in stages:
         piped = stage[0].pipelined
         once = _stage_loads(network, at, size, stage, network.wire() / protocol.share, fold)
@@ -105,27 +105,25 @@ def _steps(
         steps = stage[0].steps
         loads = once if piped else once * steps
         total = add(total, loads)
-        chunk = min(protocol.chunk, sent / channels)
-        rounds = max(1, math.ceil(sent / channels / protocol.chunk))
+        own = sent / channels
+        parts, rounds = protocol.parts(min(protocol.chunk, own)), max(1, math.ceil(own / protocol.chunk))
         latency, leaves = _around(network, at, stage, fold)
         shakes = protocol.step_ns + latency
         data = _data_ns(network, loads, sent * (1 if piped else steps), protocol.rate)
-        parts = protocol.parts(chunk)
-        if piped:  # one after the other for the first part, then all at once; later rounds hide handshakes behind other channels
-            told = parts * max(1.0, sent / channels / protocol.chunk)
-            told *= _in_step(max(1.0, sent / channels / protocol.chunk), library.drift)
-            ns += data + (steps - 1) * _fill(data, sent, channels, protocol) + (steps + told - 1) * shakes
-            ns += steps * leaves * protocol.between_ns
+        ns += data
+        if piped:  # one after the other for the first part, then all at once
+            ns += (steps - 1) * (_fill(data, sent, channels, protocol) + shakes) + steps * leaves * protocol.between_ns
+            told += parts * max(1.0, own / protocol.chunk) * shakes * _in_step(own / library.peer_chunk, library.drift)
         else:  # what a handshake between machines takes beside others goes on while other parts are sent
             between = max(0.0, protocol.between_ns - data * (parts - 1) / (steps * rounds * parts))
-            ns += data + steps * rounds * (parts * shakes + leaves * between)
+            told += steps * rounds * (parts * shakes + leaves * between)
         reckoned += _data_ns(network, loads, sent * (1 if piped else steps), protocol.claimed)
         reckoned += steps * (shakes + leaves * protocol.between_ns)
-    if stages[-1][0].pipelined:
-        return ns, reckoned, total, channels
-    apart = max(1.0, sent / channels / protocol.chunk)
-    own = shakes * apart + size / n / (channels * library.copy_rate) * 1e9  # the last receive of each round
-    return ns + own * _in_step(apart, library.drift), reckoned, total, channels
+    if not stages[-1][0].pipelined:
+        apart = max(1.0, own / protocol.chunk)
+        told += shakes * apart + size / n / (channels * library.copy_rate) * 1e9  # the last receive of each round
+        told *= _in_step(apart * len(stages), library.drift)
+    return ns + told, reckoned, total, channels
 
 
 def _pairs(
@@ -157,7 +155,7 @@ def _pair_ns(library: Library, protocol: Protocol, message: float, n: int, both:
     def of(data: float, count: int) -> float:
         own = max(data / count, data * (n - 1) / library.peer_channels)
         rounds, turns = own / protocol.chunk, math.ceil((n - 1) * count / library.peer_channels)
-        shaken = shakes * max(turns - 1, protocol.slices * rounds * _in_step(max(1.0, rounds), library.drift))
+        shaken = shakes * max(turns - 1, protocol.slices * rounds * _in_step(own / library.peer_chunk, library.drift))
         moved = own / (library.peer_rate * (1 if both else 2)) * 1e9
         last = min(data / count, library.peer_chunk) / library.copy_rate * 1e9 if both else 0.0
         return max(links * data / message + shaken, moved) + last
@@ -170,10 +168,11 @@ def _pair_ns(library: Library, protocol: Protocol, message: float, n: int, both:
     return max(least, of(message, count)) if message else 0.0
 
 
-def _in_step(rounds: float, drift: float) -> float:
-    """Of the time in which channels send nothing, the part in which none of them sends: all in the first round, ever less later."""
-    left = (1 - math.exp(-rounds / drift)) / (1 - math.exp(-1 / drift))
-    return left / rounds
+def _in_step(chunks: float, drift: float) -> float:
+    """Of the time in which channels send nothing, the part in which none of them sends: all in the first chunk, ever less later."""
+    if chunks <= 1:
+        return 1.0
+    return (1 - math.exp(-chunks / drift)) / (1 - math.exp(-1 / drift)) / chunks
 
 
 def _fill(data_ns: float, sent: float, channels: int, protocol: Protocol) -> float:

@@ -64,7 +64,9 @@ class LibrarySpec:
     peer_most: int = number("B", "data of a pair's channel at most, while there are more that it can take", low=256)
     peer_chunk: int = number("B", "data that a pair's channel receives before it moves them to their place, at most", low=256)
     copy_rate: float = number("B/s", "data that a channel moves within its device, while it sends nothing", low=1)
-    drift: float = number("count", "rounds in which channels that begin in step move apart, until one sends while others don't", low=0.1)
+    drift: float = number(
+        "count", "chunks after which channels that begin in step have moved apart, so that one sends while others don't", low=0.1
+    )
     chain: int = number("count", "devices in a row that a tree passes one after the other", low=1)
     tree_share: float = number("ratio", "of the links' rate that trees reach", low=0.01, high=1)
     direct: bool = flag("reduces by exchange between all pairs, too", default=False)

@@ -164,4 +164,5 @@ def test_large_exchanges_of_eight() -> None:
             way = plan(net(device, 8), kind, [0, 1], size, algorithm=algorithm)
         else:
             way = plan(links, kind, range(n), size, algorithm=algorithm)
-        assert abs(way.bus_rate / 1e9 / rate - 1) < 0.1, (device, kind, algorithm, way.bus_rate)
+        bound = 0.02 if (device, algorithm) == ("h200", "ring") else 0.1
+        assert abs(way.bus_rate / 1e9 / rate - 1) < bound, (device, kind, algorithm, way.bus_rate)

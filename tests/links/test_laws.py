@@ -182,9 +182,11 @@ def test_a_send_does_not_wait_for_who_receives() -> None:
 
     assert np.isclose(beside(1), protocol.base_ns + latency, atol=1)
     shake = protocol.step_ns + latency
-    assert np.isclose(beside(16 * mib) - beside(1), shake, rtol=1e-3)  # half of a round of 16 channels, two slices each
-    assert np.isclose(beside(32 * mib) - beside(16 * mib), shake, rtol=1e-3)
-    assert beside(192 * mib) - beside(96 * mib) < 0.6 * 6 * shake  # six slices more, by now half hidden
+    eights = [beside(k * 8 * mib) for k in range(24)]  # of 16 channels a chunk more each, half a slice
+    more = [b - a for a, b in pairwise(eights)]
+    assert np.isclose(more[0], shake / 2, rtol=1e-3)
+    assert all(a > b > 0 for a, b in pairwise(more))
+    assert more[12] < 0.45 * more[0]
 
 
 def test_what_a_pair_receives_last_is_moved_when_nothing_is_left_to_send() -> None:
