@@ -64,6 +64,7 @@ class Faults:
         )
         assert paged.serve is not None
         row.alone = paged.serve(len(wanted), moved.blocks) + moved.still * paged.block_still + moved.claimed * paged.page_claimed
+        row.alone += moved.runs * paged.run_service
         row.alone += (moved.made + moved.came / paged.page) * paged.page_service + moved.mapped * pieces * paged.page_mapped
 
         left = 3  # the driver makes room while it sees to the faults

@@ -31,7 +31,9 @@ class Paged:
     latency: float = 0.0
     replay: str = "each"
     dense: int = 1
+    mixed: int = 1
     block_still: float = 0.0
+    run_service: float = 0.0
     page_service: float = 0.0
     page_back: float = 0.0
     page_mapped: float = 0.0
@@ -59,7 +61,8 @@ class Paged:
 class Moved:
     """Bytes that come, of them those that travel from other devices, bytes that left to make room and what is written back of these.
 
-    blocks: those into which something comes, or of which others lose copies; still: the other ones. made: pages that were nowhere.
+    blocks: those into which something comes, or of which others lose copies; runs: pieces of them that lie
+    together, beside the first of each block; still: the other ones. made: pages that were nowhere.
     mapped: pages that stay where they are. claimed: those of which others lose a copy. new, again: blocks that the host makes, or has
     back, for the first time.
     """
@@ -69,6 +72,7 @@ class Moved:
     left: int
     written: int
     blocks: int
+    runs: int = 0
     still: int = 0
     made: int = 0
     mapped: int = 0

@@ -177,6 +177,9 @@ class Pages:
                 self.left[source] += int((here & ~shared).sum()) * size
                 kept = device == HOST and self.paged.keeps_copy
                 between[source] = int(self.dirty[own].sum() if kept else len(own)) * size
+        crossing = pages[~had & (self.where[pages] != device) & (self.where[pages] != NOWHERE)]
+        begins = np.diff(crossing, prepend=-2) != 1
+        runs = int(begins.sum()) - len(np.unique(crossing[begins] // self.per))
         moving = pages[~shared]
         claims = moving[advised.copied(moving)]
         moving_blocks[claims // self.per] = True
@@ -190,7 +193,7 @@ class Pages:
         self.used[blocks] = self._tick
         count = int(moving_blocks.sum())
         new, again = self._back(pages, made > 0, moving_blocks) if device == HOST else (0, 0)
-        return Moved(came, between, left, gone, count, len(blocks) - count, made, len(mapped), len(claims), new, again)
+        return Moved(came, between, left, gone, count, max(runs, 0), len(blocks) - count, made, len(mapped), len(claims), new, again)
 
     def _back(self, pages: np.ndarray, made: bool, moving: np.ndarray) -> tuple[int, int]:
         """Pages are the host's: blocks of which it makes the first page, and those that come to it for the first time."""

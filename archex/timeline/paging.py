@@ -39,9 +39,16 @@ class Paging:
         self._orders: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def order(self, kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
-        """Pages that a kernel touches, in order, and which of them it writes."""
+        """Pages that a kernel touches, in the order in which their faults arrive, and which of them it writes."""
         if kernel.name not in self._orders:
-            self._orders[kernel.name] = self.pages.order(kernel.touches)
+            pages, writes = self.pages.order(kernel.touches)
+            if self.pages.faults(kernel.touches) == 1:  # each is another wave's: those that are open at a time arrive in any order
+                lot = np.random.default_rng(0)
+                turn = np.concatenate(
+                    [at + lot.permutation(min(self.paged.mixed, len(pages) - at)) for at in range(0, len(pages), self.paged.mixed)]
+                )
+                pages, writes = pages[turn], writes[turn]
+            self._orders[kernel.name] = pages, writes
         return self._orders[kernel.name]
 
     def kernel(self, command: Command, kernel: Kernel, device: Device, times: tuple[float, float, float], placed: bool) -> None:

@@ -9,6 +9,7 @@ import pytest
 from archex.timeline import Builder
 from test_host_more import KIB, MIB, measured, paged, rows
 
+ORDER = tuple(rows("managed_order.csv"))
 HOST, ADVICE = tuple(rows("managed_host.csv")), tuple(rows("managed_advice.csv"))
 LEAST = 64 * KIB
 
@@ -70,6 +71,28 @@ def test_the_device_is_the_first_to_touch() -> None:
     for mode in ("read", "write"):
         found = [(int(given["bytes"]), us) for given, us in measured(HOST, "um_device_first") if given["device"] == mode]
         assert mean(abs(touching(buffer(size, untouched=True), mode) / us - 1) for size, us in found if size >= 2 * MIB) <= 0.18
+
+
+def test_pages_of_blocks_that_lie_together_or_apart() -> None:
+    """Batches of up to 256 pages: 1 to 32 of each of 1 to 128 blocks, as far apart as they can be."""
+    errors = []
+    for given, us in measured(ORDER, "um_batch"):
+        blocks, pages = int(given["blocks"]), int(given["pages_of_each"])
+        errors.append(abs(touching(buffer(blocks * 2 * MIB), "read", stride=2 * MIB // pages) / us - 1))
+    assert len(errors) == 38
+    assert mean(errors) <= 0.08
+
+
+@pytest.mark.parametrize(("order", "bound"), [("sequential", 0.12), ("random", 0.17)])
+def test_thousands_of_pages_a_touch_each(order: str, bound: float) -> None:
+    """256 to 4,096 pages, all waves there at a time."""
+    errors = []
+    for given, us in measured(ORDER, "um_open"):
+        if (given["order"], given["shared_KiB"], given["stride"]) == (order, "0", str(64 * KIB)):
+            any_order = {"order": "random", "seed": 1} if order == "random" else {}
+            errors.append(abs(touching(buffer(64 * KIB * int(given["pages"])), "read", stride=64 * KIB, **any_order) / us - 1))
+    assert len(errors) == 5
+    assert mean(errors) <= bound
 
 
 def test_pages_that_stay_on_the_host() -> None:

@@ -110,6 +110,38 @@ def test_prefetching_more_needs_fewer_groups() -> None:
     assert bytes_[0] == 21 * 65536, "a fiftieth of 1,024 pages"
 
 
+def test_pieces_that_lie_apart_are_copied_each_by_itself() -> None:
+    """As many pages of as many blocks, together or every second one: as many copies more as there are gaps."""
+    plain = {"page_migration.prefetch": "only_asked"}
+
+    def served(touch: dict[str, Any]) -> float:
+        return sum(c.alone for c in on(loop(1, 16 * MIB, us=0.1, **touch), **plain).commands if c.kind == "faults")
+
+    apart, none = (
+        served({"stride": 2 * 65536}),
+        on(loop(1, 16 * MIB, us=0.1, stride=2 * 65536), **plain, **{"page_migration.run_service": 0}),
+    )
+    gaps, paged = 8 * 15, none.machine.paged
+    assert paged is not None
+    assert paged.serve is not None
+    together = sum(c.alone for c in none.commands if c.kind == "faults")
+    assert apart - together == pytest.approx(gaps * described("h200")["page_migration"].run_service * 1e9)
+    half = served({"share": 0.5, "stride": 65536})
+    assert half == pytest.approx(paged.serve(128, 4) + 128 * paged.page_service), "four whole blocks have no gaps"
+
+
+def test_faults_of_touches_far_apart_arrive_in_any_order() -> None:
+    """More that are open at a time bring the same bytes and take no less time; touches within a page stay in order."""
+    size, strided = 64 * MIB, {"stride": 65536}
+    found = [on(loop(1, size, us=0.1, **strided), **{"page_migration.mixed": many}) for many in (1, 512, 1024)]
+    assert [came(one) for one in found] == [size] * 3
+    totals = [one.total_ns for one in found]
+    assert totals == sorted(totals)
+    assert totals[2] > 1.3 * totals[0]
+    dense = [on(loop(1, size), **{"page_migration.mixed": many}).total_ns for many in (1, 1024)]
+    assert dense[0] == dense[1]
+
+
 def test_a_pass_through_a_little_too_much_never_finds_anything_in_order_of_use() -> None:
     """Least recent first drops what comes next; by lot some of it stays; half of it fits."""
     size, passes = 48 * 2 * MIB, 4

@@ -22,9 +22,15 @@ class DriverNumbers(PageMigrationSpec):
     batch_service: float = number("s", "the driver's time for a batch")
     block_service: float = number("s", "beside that for each block in which a fault lies")
     fault_service: float = number("s", "beside that for each fault")
+    run_service: float = number(
+        "s", "beside that for each further piece of a block of which pages lie together, copied by itself", default=0
+    )
     page_service: float = number("s", "beside that for each page that comes", default=0)
     page_back: float = number("s", "for each page that goes back to the host", default=0)
     dense: int = number("count", "faults of a page of which everything is touched, those on one address together", low=1, default=1)
+    mixed: int = number(
+        "count", "touches a page or more apart that are open at a time, so that their faults arrive in any order", low=1, default=1
+    )
     prefetch_call: float = number("s", "on the processor, call that prefetches, beside that of a copy", default=0)
     prefetch_page: float = number(
         "s", "there for each page that comes, while others move; one back to the host returns at its end", default=0
