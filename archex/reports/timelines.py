@@ -17,6 +17,10 @@ from archex.timeline import Timeline
 from archex.timeline.spent import host_spent, spent
 
 
+#: Devices, or sets of devices that look alike, that a table has.
+_DEVICES = 8
+
+
 def as_perfetto(timeline: Timeline, title: str) -> str:
     """The trace; times in microseconds."""
     found: list[dict[str, Any]] = [_name(1, 0, "process_name", f"host of {title}")]
@@ -57,10 +61,29 @@ def _slice(process: int, track: int, text: str, begin: float, end: float, about:
 
 
 def where_it_went(timeline: Timeline, title: str) -> Table:
-    """Each device's time by what ran on it, or by what kept it idle."""
+    """Each device's time by what ran on it, or by what kept it idle; of many devices those that look alike together, and the first few."""
     whole = timeline.total_ns or 1.0
-    lines = [[str(part.device), part.what, time(part.ns), percent(100 * part.ns / whole, 1)] for part in spent(timeline)]
+    parts: dict[int, list[tuple[str, str, str]]] = {}
+    for part in spent(timeline):
+        parts.setdefault(part.device, []).append((part.what, time(part.ns), percent(100 * part.ns / whole, 1)))
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for device, own in parts.items():
+        alike.setdefault(tuple(own) if len(parts) > _DEVICES else (device, *own), []).append(device)
+    lines = [[_numbers(some), *line] for some in list(alike.values())[:_DEVICES] for line in parts[some[0]]]
+    if more := [device for some in list(alike.values())[_DEVICES:] for device in some]:
+        lines.append(["...", f"of {len(more)} more devices: in the rows", "", ""])
     return table(title, ["device", "what<", "time", "share"], lines)
+
+
+def _numbers(some: Sequence[int]) -> str:
+    """Numbers of devices, those in a row as a range."""
+    runs: list[list[int]] = []
+    for number in some:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 def host_calls(timeline: Timeline) -> Table:

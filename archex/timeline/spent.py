@@ -5,9 +5,10 @@ In: a `Timeline`. Out: `Spent`s. A moment counts once: for what runs then, or, w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from archex.timeline.commands import Command
 from archex.timeline.run import Timeline
 
 #: What runs, by which kinds of commands run at a moment.
@@ -34,8 +35,11 @@ def spent(timeline: Timeline) -> list[Spent]:
     """What each device's time went to, the largest part first."""
     found = []
     calls = [(call.begun, call.ended, HOST + call.what) for call in timeline.calls]
+    commands: dict[int, list[Command]] = {device.number: [] for device in timeline.devices}
+    for command in timeline.commands:
+        commands[command.device].append(command)
     for device in timeline.devices:
-        spans = [*_spans(timeline, device.number), *calls]
+        spans = [*_spans(commands[device.number]), *calls]
         parts = _parts(spans, timeline.total_ns)
         found += [Spent(device.number, what, ns) for what, ns in sorted(parts.items(), key=lambda item: (-item[1], item[0]))]
     return found
@@ -49,14 +53,12 @@ def host_spent(timeline: Timeline) -> list[tuple[str, str, int, float]]:
     return [(thread, what, len(spans), sum(spans)) for (thread, what), spans in found.items()]
 
 
-def _spans(timeline: Timeline, device: int) -> Iterator[tuple[float, float, str]]:
-    """When what was so on a device: (from, to, what)."""
-    for command in timeline.commands:
-        if command.device != device:
-            continue
+def _spans(commands: Sequence[Command]) -> Iterator[tuple[float, float, str]]:
+    """When what was so on a device, by its commands: (from, to, what)."""
+    for command in commands:
         if command.kind in _RUNNING:
             cause = command.waited_for
-            if command.kind == "migration" and cause is not None and cause.kind == "prefetch" and cause.device == device:
+            if command.kind == "migration" and cause is not None and cause.kind == "prefetch" and cause.device == command.device:
                 continue  # the prefetch itself is there
             begin = command.started
             for still, goes_on in command.stalls:
