@@ -16,7 +16,6 @@ from archex.reports.text import count, percent, table, time
 from archex.timeline import Timeline
 from archex.timeline.spent import host_spent, spent
 
-
 #: Devices, or sets of devices that look alike, that a table has.
 _DEVICES = 8
 

@@ -42,7 +42,7 @@ STEPS: dict[str, tuple[Field, dict[str, Field]]] = {
     "copy": (
         Field("choice", choices=COPIES),
         {
-            "bytes": Field("B", low=1), "stream": _STREAM, "memory": Field("choice", choices=("pinned", "pageable")),
+            "bytes": Field("B"), "stream": _STREAM, "memory": Field("choice", choices=("pinned", "pageable")),
             "from": Field("buffer"), "to": Field("buffer"), "source": Field("device"), "target": Field("device"),
         },
     ),
@@ -62,7 +62,7 @@ STEPS: dict[str, tuple[Field, dict[str, Field]]] = {
     "collective": (
         Field("choice", choices=COLLECTIVES),
         {
-            "bytes": Field("B", required=True, low=1), "stream": _STREAM, "streams": Field("stream", many=True), "name": Field("name"),
+            "bytes": Field("B", required=True), "stream": _STREAM, "streams": Field("stream", many=True), "name": Field("name"),
             "rank": Field("count"), "ranks": Field("count", low=1), "root": Field("count"),
         },
     ),

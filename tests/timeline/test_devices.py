@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import attrs
 import pytest
 from archex.base.errors import RequestError
+from archex.reports.timelines import where_it_went
 from archex.testing.devices import compose, described, installed
 from archex.timeline import Builder, run
+from archex.timeline.model import Step
 from archex.timeline.run import Timeline
 from archex.workloads import machine
 
@@ -112,3 +117,50 @@ def test_copies_of_a_graph_share_the_link_with_others() -> None:
     two = on("h200", work.replay("g", stream="s0").copy("peer", bytes=256 << 20, source=0, target=2, stream="k0").sync("all"))
     first, second = (next(c for c in found.commands if c.name == "peer") for found in (one, two))
     assert second.ended - second.started == pytest.approx(2 * (first.ended - first.started), rel=0.1)
+
+
+@pytest.mark.parametrize("device", ["h200", "mi300x", "tiny"])
+def test_nothing_takes_no_longer_than_something(device: str) -> None:
+    def total(size: int) -> float:
+        work = several(2)
+        for way in ("h2d", "d2h", "d2d", "fill"):
+            work.copy(way, bytes=size, stream="s0")
+        work.copy("h2d", bytes=size, stream="s0", memory="pageable").copy("d2h", bytes=size, stream="s0", memory="pageable")
+        work.copy("peer", bytes=size, source=0, target=1, stream="s0")
+        for kind in ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all"):
+            work.collective(kind, bytes=size, streams=["s0", "s1"])
+        return on(device, work.sync("all")).total_ns
+
+    assert 0 < total(0) <= total(1) <= total(1 << 20)
+
+
+def test_a_table_of_many_devices_shows_those_that_look_alike_together() -> None:
+    def lines(devices: int, busy: Callable[[int], float]) -> list[str]:
+        work = several(devices)
+        for n in range(devices):
+            work.kernel(f"kernel{n}", us=busy(n)).launch(f"kernel{n}", stream=f"k{n}")
+        shown = where_it_went(on("h200", work.sync("all")), "")
+        return list(dict.fromkeys(shown.columns[0]._cells))  # type: ignore[arg-type]
+
+    assert lines(8, lambda n: 500) == [str(n) for n in range(8)]
+    assert lines(16, lambda n: 50_000 * (n % 2 + 1)) != [str(n) for n in range(16)]
+    many = lines(40, lambda n: 100 * (n + 1))
+    assert many[-1] == "..."
+    assert len(many) == 9
+
+
+def test_kernels_in_each_other_s_memory_share_the_links() -> None:
+    """Loads of both devices: a direction carries the data of one and the requests of the other."""
+
+    def took(*devices: int, out: float = 30.0, back: float = 330.0) -> float:
+        work = several(2).kernel("far", us=500).sync("all").done()
+        far = attrs.evolve(work.kernels["far"], peers={1: (out, back)})
+        steps = (*(Step("launch", "far", f"k{n}") for n in devices), *work.threads["main"])
+        workload = attrs.evolve(work, kernels={"far": far}, threads={"main": steps})
+        found = run(workload, machine(described("h200"), workload))
+        return max(c.ended - c.started for c in found.commands)
+
+    capacity = 18 * 25 * 0.93
+    alone = took(0)
+    assert took(0, 1) == pytest.approx(alone, rel=1e-3)
+    assert took(0, 1, out=90.0, back=capacity) > 1.15 * alone
