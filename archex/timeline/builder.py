@@ -35,7 +35,7 @@ class Builder:
         return self
 
     def buffer(self, name: str, **given: Any) -> Builder:
-        """A buffer: `bytes`, `device` or `memory`."""
+        """A buffer: `bytes`, `device` or `memory`; of managed memory `untouched`, `advice`."""
         self._map["buffers"][name] = given
         return self
 
