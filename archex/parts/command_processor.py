@@ -33,6 +33,8 @@ class CommandProcessorSpec:
     graph_start: float = number("s", "a graph's packet beside a plain one: its nodes are fetched from memory")
     graph_node: float = number("s", "from the last instruction of a node to the first of one that depends on it; at most as in a stream")
     graph_issue: float = number("s", "between the starts of two nodes of a graph that are free at one moment", default=0)
+    graph_fan: int = number("count", "nodes that follow one node of a graph without more ado", low=1, default=1 << 20)
+    graph_wide: float = number("s", "how much later they start where they are more", default=0)
 
 
 class CommandProcessor(Part):

@@ -165,6 +165,11 @@ class Thread:
         target = HOST if step.given.get("to") == "host" else command.device
         command.begin = lambda one: self._run.managed.prefetch(one, step.what, target)
         paged, caller = self._run.managed.paged, self._run.managed.prefetched(step.what, target)
+        last = self._run.last.get(step.stream)
+        if last is not None and last.ended < 0 and paged.prefetch_call:
+            command.begin = self._run.functions.wakes(command.begin, self._host.copy + paged.prefetch_call)
+            yield from self._submit(command, self._host.copy + self._host.function)
+            return
         yield from self._submit(command, self._host.copy + paged.prefetch_call)
         if target != HOST:
             yield self._now + caller

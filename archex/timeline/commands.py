@@ -25,7 +25,8 @@ class Command:
 
     begin: called when it may start. what: number and name in the rows. waited_for: the command that kept it last, or `host`.
     stalls: from when to when a kernel stood still for pages. engine: who does it, `compute` or a direction of the copy engines; empty for
-    what only orders others. looked: when the device finds that it has to wait; 0: as its packet arrives.
+    what only orders others. looked: when the call of a
+    graph's node would have come in a stream; 0: it is of a stream itself.
     """
 
     __slots__ = (
@@ -87,14 +88,23 @@ class Command:
         later, self.later = self.later, []
         for command, lag, crossing in later:
             command._open -= 1
-            waits = crossing and 0 < (command.looked or command.arrived) <= now
-            command._not_before(self, now + lag + (crossing if waits else 0.0))
+            command._not_before(self, now + lag + (command._crosses(now, crossing) if crossing else 0.0))
         for command, _, _ in later:
             if command._open == 0:
                 command.told()
         for tell in self.seen:
             tell()
         self.seen.clear()
+
+    def _crosses(self, now: float, crossing: float) -> float:
+        """How much later it starts for having waited until now for another engine.
+
+        What comes when that is done finds nothing to wait for. A graph's node is there all the while; it waits no longer than until a
+        stream's call would have come.
+        """
+        if self.looked > now:
+            return min(crossing, self.looked - now)
+        return crossing if 0 < (self.looked or self.arrived) <= now else 0.0
 
     def told(self) -> None:
         """Nothing is left to wait for."""

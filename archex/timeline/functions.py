@@ -7,6 +7,7 @@ device that worked when the function was called wakes it by an interrupt; one wh
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from archex.timeline.clock import Clock
@@ -49,6 +50,11 @@ class Functions:
     def _over(self, command: Command) -> None:
         command.end(self._clock.now)
         self._next()
+
+    def wakes(self, then: Callable[[Command], None], took: float) -> Callable[[Command], None]:
+        """Has a busy stream wake a thread of the driver's when it comes to a command: the thread takes so long, then `then` begins."""
+        way = self._host.latency + self._host.wake + took + self._host.function_back
+        return lambda command: self._clock.at(self._clock.now + way, then, command)
 
     def lag(self, before: Command, kind: str) -> float:
         """Until the device goes on behind a command, where that is a function."""

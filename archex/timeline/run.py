@@ -6,6 +6,7 @@ In: a checked `Workload` whose kernels have their times, a `Machine`. Out: a `Ti
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import attrs
@@ -216,25 +217,32 @@ class Run:
             if left == 0:
                 command.end(self.clock.now)
 
+        followers = Counter(other for node in nodes for other in node.after)
         for node in nodes:
             # What follows an engine's copy is handed over by itself, and starts as in a stream.
             behind = [made[other].engine in COPYING for other in node.after]
             one = self._node(node, command, device, whole=not node.after or any(behind))
             # Calls of a stream come one by one: an order that they would find open costs a graph nothing either.
             looked += self._call_of(node)
-            one.looked = max(looked, command.arrived)
+            one.looked = max(looked - (self.machine.host.launch_behind if one.kind == "kernel" else 0.0), command.arrived)
             for other, apart in zip(node.after, behind, strict=True):
-                plain = not (apart or one.engine in COPYING or KIND in (one.kind, made[other].kind))
+                plain = not (apart or one.engine in COPYING or KIND in (one.kind, made[other].kind) or self._at_once(node))
                 lag = device.node_lag if plain else self.functions.lag(made[other], one.kind)
+                lag += processor.graph_wide if followers[other] > processor.graph_fan else 0.0
                 one.after(made[other], lag, self._crossing(made[other].engine, one.engine))
             made.append(one)
             one.seen.append(one_less)
         if not made:
             self.clock.at(begin, lambda: command.end(self.clock.now))
-        for one, node in zip(made, nodes, strict=True):
-            if not node.after:
-                one.ready = begin
-                self._issue(one, device)
+        # Roots are dealt out to rings, which the processor takes up one by one.
+        for place, one in enumerate(one for one, node in zip(made, nodes, strict=True) if not node.after):
+            one.ready = begin + min(place, len(device.queues) - 1) * processor.turn
+            self._issue(one, device)
+
+    def _at_once(self, node: Node) -> bool:
+        """Whether the front end does it itself: a small copy to the device, a small fill."""
+        inline = node.step.what == "fill" and node.step.given["bytes"] < self.machine.copies.fill_inline
+        return node.step.do == "copy" and (inline or node.step.what == "h2d")
 
     def _call_of(self, node: Node) -> float:
         host, what, given = self.machine.host, node.step.what, node.step.given

@@ -162,3 +162,44 @@ def test_prefetching_takes_its_time(to: str, bound: float) -> None:
             work = Builder().buffer("x", bytes=size, memory="managed", **({"device": 0} if to == "host" else {}))
             errors.append(abs(paged(work.prefetch("x", to=to).sync("all")).total_ns / 1e3 / us - 1))
     assert mean(errors) <= bound / 100
+
+
+@pytest.mark.parametrize(("file", "where"), [("managed.csv", ""), ("waits.csv", "event_before")])
+@pytest.mark.parametrize("to", ["host", "device"])
+def test_prefetches_of_a_busy_stream_wake_a_thread(file: str, where: str, to: str) -> None:
+    """64 KiB and more, between events. These hosts' threads sleep deeper than those that `wake` is from."""
+    errors = []
+    for given, us in measured(tuple(rows(file)), f"um_prefetch_to_{to}_event" if not where else f"prefetch_to_{to}_event"):
+        if (size := int(given["bytes"])) > 64 * KIB and given.get("stream", "") == where:
+            work = Builder().buffer("x", bytes=size, memory="managed", **({"device": 0} if to == "host" else {}))
+            errors.append(abs(paged(work.record("a").prefetch("x", to=to).record("z").sync("all")).elapsed("a", "z") / 1e3 / us - 1))
+    assert mean(errors) <= 0.27
+
+
+@pytest.mark.parametrize(("kind", "bound"), [("stream_gpu_time", 11), ("graph_gpu_time", 18), ("graph_behind", 12)])
+def test_copies_and_kernels_in_turn(kind: str, bound: float) -> None:
+    """Streams and graphs of 1 and 8 copies of 4 to 256 KiB with kernels of up to 15 us.
+
+    What waits for another engine is found in a rhythm of 8.19 us: half of that is the mean, and single ones are half as long or twice.
+    """
+    errors = []
+    for commands in ("h2d_kernel", "kernel_d2h", "h2d_kernel_d2h"):
+        for given, us in measured(tuple(rows("engines.csv")), f"{kind}_{commands}"):
+            if given["times"] in ("1", "8"):
+                errors.append(abs(in_turn(kind, commands, *(int(given[key]) for key in ("bytes", "ns", "times"))) / us - 1))
+    assert mean(errors) <= bound / 100
+
+
+def in_turn(kind: str, commands: str, size: int, ns: int, times: int) -> float:
+    def steps(b: Builder) -> None:
+        for what in commands.split("_") * times:
+            b.launch("k") if what == "kernel" else b.copy(what, bytes=size)
+
+    work = Builder().kernel("k", **({"us": ns / 1e3} if ns else {"cycles": NULL_CYCLES})).kernel("long", us=300)
+    if kind.startswith("graph"):
+        work.capture("g", steps).instantiate("g").sync("main")
+    if kind == "graph_behind":
+        work.launch("long")
+    work.record("a")
+    work.replay("g") if kind.startswith("graph") else steps(work)
+    return ran(work.record("z").sync("main")).elapsed("a", "z") / 1e3

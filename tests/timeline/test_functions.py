@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from archex.base.errors import RequestError
-from archex.timeline import Builder, Timeline
+from archex.testing.devices import described
+from archex.timeline import Builder, Timeline, run
 from archex.timeline.check import read
 from archex.timeline.commands import Command
 from archex.timeline.spent import spent
+from archex.workloads import machine
 from machines import changed, ran
 
 
@@ -125,3 +127,24 @@ def test_wrong_functions_are_named(step: dict[str, Any], said: str) -> None:
     with pytest.raises(RequestError) as caught:
         read({"streams": ["a", "b"], "steps": [step]})
     assert any(said in str(problem) for problem in caught.value.problems), [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("to", ["host", "device"])
+def test_a_prefetch_of_a_busy_stream_is_a_thread_s_and_its_call_returns(to: str) -> None:
+    def prefetched(busy: bool) -> Timeline:
+        start = {"device": 0} if to == "host" else {}
+        work = Builder().buffer("x", bytes=16 << 20, memory="managed", **start).kernel("k", us=300)
+        if busy:
+            work.launch("k")
+        workload = work.prefetch("x", to=to).record("e").sync("main").done()
+        return run(workload, machine(described("h200"), workload))
+
+    idle, busy = prefetched(False), prefetched(True)
+    host = idle.machine.host
+    assert busy.spans("prefetch")[0] == pytest.approx(host.copy + host.function)
+    assert idle.spans("prefetch")[0] > 30 * busy.spans("prefetch")[0]
+    (kernel,) = (c for c in busy.commands if c.kind == "kernel")
+    alone, behind = (next(c.ended - c.started for c in found.commands if c.kind == "prefetch") for found in (idle, busy))
+    assert behind == pytest.approx(alone, rel=0.02)
+    (event,) = busy.happened("e")
+    assert event > kernel.ended + host.wake + alone

@@ -91,3 +91,24 @@ def test_turns_only_delay(seed: int) -> None:
     for stream in dear.workload.streams:
         own = [c for c in dear.commands if c.stream == stream]
         assert all(before.ended <= after.started + 1e-6 for before, after in pairwise(own))
+
+
+def starts(nodes: dict[str, dict[str, object]], **numbers: float) -> list[float]:
+    """When kernels of a graph begin, from the first on."""
+    work = Builder().kernel("k", us=50, units=1).graph("g", nodes).instantiate("g").replay("g").sync("main")
+    begun = sorted(c.started for c in ran(work, processor(2, **numbers)).commands if c.kind == "kernel")
+    return [time - begun[0] for time in begun]
+
+
+def test_roots_of_a_graph_are_taken_up_one_by_one_and_then_side_by_side() -> None:
+    nodes = {f"n{n}": {"launch": "k"} for n in range(12)}
+    found = starts(nodes, turn=1000.0, graph_issue=100.0)
+    assert found == pytest.approx([*(1000.0 * n for n in range(8)), *(7000 + 100.0 * n for n in range(1, 5))])
+    assert starts(nodes, graph_issue=100.0) == pytest.approx([100.0 * n for n in range(12)])
+
+
+@pytest.mark.parametrize(("width", "more"), [(4, 0), (5, 700)])
+def test_a_wide_fork_of_a_graph_begins_later(width: int, more: float) -> None:
+    nodes = {"first": {"launch": "k"}, **{f"n{n}": {"launch": "k", "after": ["first"]} for n in range(width)}}
+    wide, plain = (starts(nodes, graph_fan=4, graph_wide=cost) for cost in (700.0, 0.0))
+    assert [late - early for early, late in zip(plain, wide, strict=True)] == pytest.approx([0, *[more] * width])
