@@ -120,8 +120,7 @@ class Thread:
             command.bytes = size
             yield from self._submit(command, self._run.peer(command, step.given["source"], step.given["target"]))
         else:
-            filled = host.fill if size >= copies.fill_inline else host.copy
-            yield from self._move(step, way, size, memory, {"d2d": host.copy_within, "fill": filled}.get(way, host.copy))
+            yield from self._move(step, way, size, memory, self._run.copy_call(way, size))
 
     def _move(self, step: Step, way: str, size: int, memory: str, took: float) -> Going:
         """One command that copies."""
@@ -266,11 +265,21 @@ class Thread:
             yield from self._instantiate(step)
         command = self._run.command("graph", step.what, step.stream, self)
         command.begin = self._run.graph
-        nodes = len(self._run.workload.graphs[step.what])
+        nodes = self._run.workload.graphs[step.what]
         # The doorbell is rung when the first nodes are written; the others follow while those run.
         pieces = self._run.pieces(step.what)
-        yield from self._submit(command, self._host.graph_launch)
-        yield self._now + nodes * self._host.graph_launch_node + pieces * self._host.graph_launch_copy
+        # Never more than calls of the steps themselves, with which the processor could do the same; nor does the device find in a graph
+        # what it would not have found yet if they had come one by one.
+        calls = [self._run.call_of(node) for node in nodes]
+        begun = max(self._now, self._run.one_by_one.get(step.stream, 0.0))
+        self._run.one_by_one[step.stream] = begun + sum(calls)
+        took = min(self._host.graph_launch + len(nodes) * self._host.graph_launch_node + pieces * self._host.graph_launch_copy, sum(calls))
+        behind = self._host.launch_behind if nodes and nodes[0].step.do == "launch" else 0.0
+        by_then = max(sum(calls[:1]) - behind - self._run.machine.processor.graph_start, 0.0)
+        command.looked = begun + by_then + self._run.devices[command.device].fetch
+        first = min(self._host.graph_launch, by_then)
+        yield from self._submit(command, first)
+        yield self._now + took - first
 
     # --- waiting, asking, working
 

@@ -71,7 +71,9 @@ def _next(one: Any, run: Run) -> Any:
         meeting = _meeting(one, run)
         if meeting is not None and one in meeting.here.values():  # those who called it and stand behind something else
             return next((called for rank, called in meeting.called.items() if rank not in meeting.here), None)
-        return next((other for other in one.waits_on if other.ended < 0), None)
+        nodes = [other for other in run.commands if other.graph is one and other.ended < 0]  # of a graph; those that have come first
+        nodes.sort(key=lambda node: node.started < 0)
+        return next((other for other in (*one.waits_on, *nodes) if other.ended < 0), None)
     return one.waits_for
 
 

@@ -25,7 +25,7 @@ class Device:
     def __init__(self, number: int, clock: Clock, fluid: Fluid, machine: Machine, links: Mapping[str, Resource]) -> None:
         self.number, self._clock, self._fluid, self.machine, self._links = number, clock, fluid, machine, links
         self.engines = Engines(clock, machine.processor)
-        fetch = 3 * machine.host.latency + machine.host.packet / machine.copies.rate_to_device
+        fetch = self.fetch = 3 * machine.host.latency + machine.host.packet / machine.copies.rate_to_device
         self.queues = [Queue(q, clock, self.engines, machine.host.depth, fetch) for q in range(machine.host.queues)]
         self.paging: Paging | None = None
         self._state: list[Any] = []
@@ -95,11 +95,11 @@ class Device:
         self._node_free = max(time, self._node_free) + self.machine.processor.graph_issue
         return self._node_free - float(self.machine.processor.graph_issue)
 
-    @property
-    def node_lag(self) -> float:
-        """Between nodes of a graph that follow one another: never more than between kernels of a stream."""
+    def node_lag(self, kernels: bool) -> float:
+        """Between nodes of a graph that follow one another: never more than in a stream, where only kernels stand apart."""
         machine = self.machine
-        return float(min(machine.processor.graph_node, machine.gap_ns + machine.launch_ns + machine.drain_ns))
+        whole = machine.launch_ns + machine.drain_ns
+        return float(min(machine.processor.graph_node, machine.gap_ns + whole if kernels else whole))
 
     def copy(self, way: str, size: int, memory: str) -> tuple[float, Callable[[Command], None]]:
         """A copy between host and device, or within the device."""

@@ -93,6 +93,7 @@ class Run:
         self.meetings: dict[tuple[str, int], Meeting] = {}
         self._rounds: dict[tuple[str, int], int] = {}
         self._engines: dict[str, str] = {}  # of each stream, who does its last command
+        self.one_by_one: dict[str, float] = {}  # of each stream, when calls of its own would have given what its graphs hold
         self.loaded: set[str] = set()
         self.to_capture = {step.what for steps in workload.threads.values() for step in flat(steps) if step.do == "capture"}
         self.ready_graphs: set[str] = set()
@@ -207,9 +208,9 @@ class Run:
         nodes: Sequence[Node] = self.workload.graphs[command.name]
         device, processor = self.devices[command.device], self.machine.processor
         command.started = self.clock.now
-        begin = self.clock.now + processor.graph_start
+        begin = max(self.clock.now, command.arrived + processor.graph_start)  # it is made out while others run
         made: list[Command] = []
-        left, looked = len(nodes), command.arrived - self.machine.host.graph_launch
+        left, looked = len(nodes), command.looked + processor.graph_start  # of the node at hand
 
         def one_less() -> None:
             nonlocal left
@@ -223,11 +224,13 @@ class Run:
             behind = [made[other].engine in COPYING for other in node.after]
             one = self._node(node, command, device, whole=not node.after or any(behind))
             # Calls of a stream come one by one: an order that they would find open costs a graph nothing either.
-            looked += self._call_of(node)
-            one.looked = max(looked - (self.machine.host.launch_behind if one.kind == "kernel" else 0.0), command.arrived)
+            behind_call = self.machine.host.launch_behind if one.kind == "kernel" else 0.0  # its doorbell rings before its call is over
+            looked += self.call_of(node) - behind_call if made else 0.0
+            one.looked = max(looked, command.arrived)
+            looked += behind_call
             for other, apart in zip(node.after, behind, strict=True):
                 plain = not (apart or one.engine in COPYING or KIND in (one.kind, made[other].kind) or self._at_once(node))
-                lag = device.node_lag if plain else self.functions.lag(made[other], one.kind)
+                lag = device.node_lag(made[other].kind == one.kind == "kernel") if plain else self.functions.lag(made[other], one.kind)
                 lag += processor.graph_wide if followers[other] > processor.graph_fan else 0.0
                 one.after(made[other], lag, self._crossing(made[other].engine, one.engine))
             made.append(one)
@@ -244,13 +247,20 @@ class Run:
         inline = node.step.what == "fill" and node.step.given["bytes"] < self.machine.copies.fill_inline
         return node.step.do == "copy" and (inline or node.step.what == "h2d")
 
-    def _call_of(self, node: Node) -> float:
+    def call_of(self, node: Node) -> float:
+        """What the call of a node's step costs the processor, where it is no part of a graph."""
         host, what, given = self.machine.host, node.step.what, node.step.given
         if what == "peer" and self.machine.peer is not None:
             return self.machine.peer(given["source"], given["target"], given["bytes"]).call_ns
         if node.step.do == "call":
             return float(host.function)
-        return float(host.launch if node.step.do != "copy" else {"d2d": host.copy_within, "fill": host.fill}.get(what, host.copy))
+        return float(host.launch) if node.step.do != "copy" else self.copy_call(what, given["bytes"])
+
+    def copy_call(self, way: str, size: int) -> float:
+        """What the call of a copy or a fill costs the processor; small fills are no kernels."""
+        host = self.machine.host
+        filled = host.fill if size >= self.machine.copies.fill_inline else host.copy
+        return float({"d2d": host.copy_within, "fill": filled}.get(way, host.copy))
 
     def _node(self, node: Node, graph: Command, device: Device, whole: bool) -> Command:
         step = node.step

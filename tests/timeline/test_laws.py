@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from archex.timeline import Builder, Timeline
@@ -176,3 +176,32 @@ def test_a_hundred_thousand_events_take_seconds() -> None:
     found = ran(built)
     assert len(found.commands) + len(found.calls) >= 50_000
     assert time.process_time() - began < 5
+
+
+#: What a stream can be given: kernels, copies by way and bytes.
+WORK = ("k1", "k100", "h2d 4", "h2d 65536", "d2h 4", "d2h 1048576", "d2d 4", "d2d 1048576", "fill 4", "fill 65536")
+
+
+@pytest.mark.parametrize("device", ["h200", "a100", "mi210", "mi300x", "tiny"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_graph_costs_its_host_no_more_than_its_stream(device: str, times: int) -> None:
+    """From the first call until the host knows that all is done, whatever two things follow each other, however often."""
+
+    def given(work: Builder, names: tuple[str, ...]) -> Builder:
+        for name in names:
+            way, _, size = name.partition(" ")
+            work.copy(way, bytes=int(size), stream="a") if size else work.launch(name, stream="a")
+        return work
+
+    def base() -> Builder:
+        return Builder(streams=["a"]).kernel("k1", us=1).kernel("k100", us=100)
+
+    found = {}
+    for names in [*((name,) for name in WORK), *product(WORK, WORK)]:
+        stream = ran(base().repeat(times, lambda b, names=names: given(b, names)).sync("a"), device)
+        graph = base().capture("g", lambda b, names=names: given(b, names)).instantiate("g")
+        replayed = ran(graph.repeat(times, lambda b: b.replay("g", stream="a")).sync("a"), device)
+        took = [one.calls[-1].ended - one.calls[first].begun for one, first in ((stream, 0), (replayed, 2))]
+        if took[1] > took[0] + 1e-3:
+            found[names] = took
+    assert found == {}

@@ -228,6 +228,28 @@ def test_two_collectives_that_ranks_call_in_opposite_order() -> None:
     assert " waits for ".join(circle) in f"{error.value} waits for {' waits for '.join(str(error.value).split(' waits for ')[1:])}"
 
 
+@pytest.mark.parametrize(("second", "said"), [
+    (True, "rank 0 of collective s on s0 waits for rank 1 of collective s on s1 waits for rank 1 of collective t on s1 waits for rank 0 of "
+     "collective t on s0 waits for rank 0 of collective s on s0"),
+    (False, "waits for graph g0 on s0 waits for rank 0 of collective s on s0, to which rank 1 of 2 never comes"),
+])  # fmt: skip
+def test_collectives_in_graphs_that_never_begin(second: bool, said: str) -> None:
+    work = several()
+    for rank, names in enumerate(("st", "ts")):
+
+        def steps(b: Builder, rank: int = rank, names: str = names) -> None:
+            for name in names:
+                b.collective("all_reduce", bytes=64, name=name, rank=rank, ranks=2, stream=f"s{rank}")
+
+        work.capture(f"g{rank}", steps)
+    work.replay("g0", stream="s0")
+    if second:
+        work.replay("g1", stream="s1")
+    with pytest.raises(DeadlockError) as error:
+        meets(work.sync("all"))
+    assert said in str(error.value)
+
+
 def test_a_graph_that_is_replayed_too_early() -> None:
     work = Builder().kernel("k", us=1).replay("g", stream="main").capture("g", lambda b: b.launch("k", stream="main"))
     with pytest.raises(EarlyError, match=r"steps\[0\]: graph g is not captured before replay needs it"):
