@@ -1,7 +1,8 @@
 """The way from a program on the processor to the device: what calls cost, packets, queues in host memory, doorbells.
 
 `pick_queue(stream, queues, waiting, state, params) -> queue`, plain Python, asked once for each stream of a device when its first command
-is given: `queues` is how many there are, `waiting` the commands that wait in each, `state` a list of the policy's own that starts empty.
+is given: `stream` counts those of the device as they are made, `queues` is how many queues there are, `waiting` the commands that wait in
+each, `state` a list of the policy's own that starts empty.
 
 A command is written as a packet into a ring in host memory, a doorbell tells the device, which fetches the packet. A full ring makes
 the host wait. All times are of one thread's processor and of one way over the link to the device.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from archex.timeline.clock import Clock
@@ -22,7 +22,9 @@ DIRECTIONS = {"h2d": "to_device", "d2h": "to_host"}
 class Device:
     """One device of a machine."""
 
-    def __init__(self, number: int, clock: Clock, fluid: Fluid, machine: Machine, links: Mapping[str, Resource]) -> None:
+    def __init__(
+        self, number: int, clock: Clock, fluid: Fluid, machine: Machine, links: Mapping[str, Resource], streams: Sequence[str]
+    ) -> None:
         self.number, self._clock, self._fluid, self.machine, self._links = number, clock, fluid, machine, links
         self.engines = Engines(clock, machine.processor)
         fetch = self.fetch = 3 * machine.host.latency + machine.host.packet / machine.copies.rate_to_device
@@ -30,6 +32,7 @@ class Device:
         self.paging: Paging | None = None
         self._state: list[Any] = []
         self._queue_of: dict[str, Queue] = {}
+        self._place = {stream: place for place, stream in enumerate(streams)}
         self._node_free = 0.0
         self.units = Resource("units", float(machine.units), pooled=True)
         self.issue = Resource("issue", 1.0)
@@ -41,10 +44,10 @@ class Device:
         }
 
     def queue(self, stream: str) -> Queue:
-        """The queue of a stream, picked when it is first used."""
+        """The queue of a stream, picked when it is first used; streams count in the order in which they are made."""
         if stream not in self._queue_of:
             waiting = [len(queue.held) for queue in self.queues]
-            picked = self.machine.pick_queue(len(self._queue_of), len(self.queues), waiting, self._state)
+            picked = self.machine.pick_queue(self._place[stream], len(self.queues), waiting, self._state)
             if not 0 <= picked < len(self.queues):
                 raise ValueError(f"pick_queue returned {picked} of {len(self.queues)} queues")
             self._queue_of[stream] = self.queues[picked]

@@ -20,6 +20,7 @@ class Engine:
 
     def __init__(self) -> None:
         self.at: Queue | None = None
+        self.until = 0.0  # it is on its way from a queue
         self.line: deque[Queue] = deque()
         self.queues: list[Queue] = []
 
@@ -67,25 +68,30 @@ class Engines:
                 engine.line.append(queue)
             return inf
         engine.at, queue.taken = queue, self._clock.now
-        if queue.waited:
-            others = [other for other in engine.queues if other is not queue and other.wanted]
-            queue.taken += self._turn(others) if others else 0.0
+        others = self._others(queue) if queue.waited else []
+        if others:
+            queue.taken = max(queue.taken, engine.until) + self._turn(others)
         return queue.taken
 
+    def _others(self, queue: Queue) -> list[Queue]:
+        return [other for other in queue.engine.queues if other is not queue and other.wanted]
+
     def _turn(self, others: list[Queue]) -> float:
-        return float(self._spec.turn + self._spec.look / 2 * sum(other.waited and not other.asked for other in others))
+        return float(
+            self._spec.turn
+            + self._spec.look / 2 * sum(other.waited and not other.asked and other.held[0].kind == "wait" for other in others)
+        )
 
     def leave(self, queue: Queue) -> None:
         """There is nothing to do at a queue now: its engine goes to the next that asked."""
         engine = queue.engine
         if engine.at is not queue:
             return
-        engine.at = None
+        engine.at, engine.until = None, self._clock.now + (self._spec.leave if queue.waited else 0.0)
         if engine.line:
             engine.at = then = engine.line.popleft()
             then.asked = False
-            away = self._spec.leave if queue.waited else 0.0
-            then.taken = self._clock.now + away + self._turn([other for other in engine.queues if other is not then and other.wanted])
+            then.taken = engine.until + self._turn(self._others(then))
             self._clock.at(then.taken, then.poke)
 
     @property

@@ -81,7 +81,10 @@ class Run:
         self.clock = Clock()
         self.fluid = Fluid(self.clock)
         self.links = {name: Resource(name, capacity) for name, capacity in machine.links.items()}
-        self.devices = [Device(n, self.clock, self.fluid, machine, self.links) for n in range(workload.devices)]
+        made: list[list[str]] = [[] for _ in range(workload.devices)]
+        for name, stream in workload.streams.items():
+            made[stream.device].append(name)
+        self.devices = [Device(n, self.clock, self.fluid, machine, self.links, streams) for n, streams in enumerate(made)]
         self.paging = Paging(self, machine.paged) if machine.paged is not None else None
         for device in self.devices:
             device.paging = self.paging

@@ -49,20 +49,20 @@ def ring(streams: int, ns: int, queues: int) -> float:
     return behind(ns, steps, queues) / 96 - ns / 1e3
 
 
-def lanes(streams: int, queues: int) -> float:
-    """30 empty kernels in each of several streams that begin and end together."""
+def lanes(streams: int, queues: int = 8, ns: int = 0, count: int = 30) -> float:
+    """Kernels in each of several streams that begin and end together."""
 
     def steps(b: Builder) -> None:
         b.record("fork", stream="s0", time=False)
         for n in range(1, streams):
             b.wait("fork", stream=f"s{n}")
-        for _ in range(30):
+        for _ in range(count):
             for n in range(streams):
                 b.launch("k", stream=f"s{n}")
         for n in range(1, streams):
             b.record(f"join{n}", stream=f"s{n}", time=False).wait(f"join{n}", stream="s0")
 
-    return behind(0, steps, queues)
+    return behind(ns, steps, queues)
 
 
 def fork(width: int, deep: int, ns: int, graph: bool = False) -> float:
@@ -104,6 +104,29 @@ def test_kernels_go_round_streams(file: str, queues: int, most: int) -> None:
 def test_kernels_of_many_streams_side_by_side(file: str, queues: int, most: int) -> None:
     errors = [abs(lanes(g["streams"], queues) / us - 1) for g, us in measured(file, "lanes_of_30_empty") if g["streams"] <= most]
     assert max(errors) <= 0.13
+
+
+def test_longer_kernels_of_many_streams_side_by_side() -> None:
+    """2 to 20 us each, measured when the rest was done."""
+    errors = [abs(lanes(g["streams"], ns=g["ns"], count=20) / us - 1) for g, us in measured("wide", "lanes_of_20")]
+    assert max(errors) <= 0.07
+
+
+def test_kernels_in_a_row_while_others_wait() -> None:
+    """Streams of the same engine that wait for an event are looked at between two kernels; measured when the rest was done."""
+
+    def row(waiting: int, ns: int) -> float:
+        def steps(b: Builder) -> None:
+            b.kernel("held", us=9000, units=1).launch("held", stream="s7").record("h", stream="s7", time=False)
+            for n in range(1, waiting + 1):
+                b.wait("h", stream=f"s{n}").launch("null", stream=f"s{n}")
+            for _ in range(48):
+                b.launch("k", stream="s0")
+
+        return behind(ns, steps) / 48 - ns / 1e3
+
+    errors = [abs(row(g["waiting"], g["ns"]) / us - 1) for g, us in measured("wide", "in_a_row_beside_waiting")]
+    assert mean(errors) <= 0.12
 
 
 def test_forks_and_joins_of_streams() -> None:

@@ -1,4 +1,4 @@
-"""Streams are dealt out to the queues in turn, in the order of their first commands."""
+"""Streams are dealt out to the queues in turn, in the order in which they are made."""
 
 from __future__ import annotations
 
@@ -14,5 +14,4 @@ class RoundRobinQueues(Host):
 
     @staticmethod
     def pick_queue(stream: int, queues: int, waiting: Any, state: Any, params: Any) -> int:
-        state.append(stream)
-        return (len(state) - 1) % queues
+        return stream % queues
