@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from archex.timeline.queues import Queue
 
-#: What a command can be. `kernel`, `copy`, `collective` and `prefetch` do work, a `function` on
-#: the host; `graph` stands for its nodes; `record` and `wait` only
-#: order others; `faults` and `migration` are nobody's commands: what managed memory makes of a kernel or a prefetch.
+#: What a command can be. `kernel`, `copy`, `collective` and `prefetch` do work, a `function` on the host; `graph` stands for its nodes;
+#: `record` and `wait` only order others; `faults` and `migration` are nobody's commands: what managed memory makes of a kernel or a prefetch.
 KINDS = ("kernel", "copy", "collective", "prefetch", "function", "graph", "record", "wait", "faults", "migration")
 
 #: Copies that an engine of their direction does: from the host, to the host, to another device.
@@ -25,8 +24,7 @@ class Command:
 
     begin: called when it may start. what: number and name in the rows. waited_for: the command that kept it last, or `host`.
     stalls: from when to when a kernel stood still for pages. engine: who does it, `compute` or a direction of the copy engines; empty for
-    what only orders others. looked: when the call of a
-    graph's node would have come in a stream; 0: it is of a stream itself.
+    what only orders others. looked: when the call of a graph's node would have come in a stream; 0: it is of a stream itself.
     """
 
     __slots__ = (
