@@ -14,16 +14,19 @@ _MOSTLY, _PREFER, _MAP = 1, 2, 3
 
 
 class Advised:
-    """Advice for each page. copies, mapped: who has them, the host behind the devices; the page itself is no copy."""
+    """Advice for each page. copies, mapped: who has them, the host behind the devices; the page itself is no copy. given: whether there
+    has been any advice: without it nobody has copies, and nothing is mapped."""
 
     def __init__(self, pages: int, devices: int) -> None:
         self.kind = np.zeros(pages, dtype=np.int8)
         self.copies = np.zeros((devices + 1, pages), dtype=bool)
         self.mapped = np.zeros((devices + 1, pages), dtype=bool)
+        self.given = False
 
     def set(self, pages: np.ndarray, advice: str) -> None:
         """Advise; an advice takes the place of the one before."""
         kind = ADVICE.index(advice)
+        self.given |= kind > 0
         self.kind[pages] = kind
         self.mapped[:-1, pages] = kind == _MAP
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from archex.timeline.queues import Queue
 
 #: What a command can be. `kernel`, `copy`, `collective` and `prefetch` do work, a `function` on the host; `graph` stands for its nodes;
-#: `record` and `wait` only order others; `faults` and `migration` are nobody's commands: what managed memory makes of a kernel or a prefetch.
+#: `record` and `wait` only order others; `faults` and `migration` are nobody's commands: what managed memory makes of a kernel or of
+#: a prefetch.
 KINDS = ("kernel", "copy", "collective", "prefetch", "function", "graph", "record", "wait", "faults", "migration")
 
 #: Copies that an engine of their direction does: from the host, to the host, to another device.

@@ -31,13 +31,13 @@ class Moves:
     def group(self, coming: np.ndarray) -> int:
         """Pages that are under way from now on."""
         self._groups += 1
-        self.pages.due[coming], self._flying[self._groups] = self._groups, []
+        self.pages.fly(coming, self._groups)
+        self._flying[self._groups] = []
         return self._groups
 
     def land(self, group: int, coming: np.ndarray) -> None:
         """They are there."""
-        due = self.pages.due
-        due[coming[due[coming] == group]] = 0
+        self.pages.land(coming, group)
 
     def tell(self, group: int) -> None:
         """Whoever waits for them goes on."""

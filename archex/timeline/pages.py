@@ -35,7 +35,7 @@ class Pages:
         self.exists, self.dirty = np.zeros(whole, dtype=bool), np.zeros(whole, dtype=bool)
         self.where = np.full(whole, HOST, dtype=np.int32)
         self.due = np.zeros(whole, dtype=np.int64)  # the group that brings a page which is under way; 0: none
-        self.used = np.zeros(whole // self.per, dtype=np.int64)
+        self.used, self.flying = (np.zeros(whole // self.per, dtype=np.int64) for _ in range(2))  # of blocks; pages that are under way
         devices = len(paged.room)
         self.held = np.zeros((devices, len(self.used)), dtype=np.int64)
         self.came, self.left, self.made = [0] * devices, [0] * devices, [0] * devices  # bytes, of each device
@@ -104,10 +104,14 @@ class Pages:
 
     def has(self, pages: np.ndarray, device: int) -> np.ndarray:
         """Which of the pages who reads them finds: there, as a copy, or mapped."""
+        if not self.advised.given:
+            return np.asarray(self.where[pages] == device)
         return np.asarray(self.holds(pages, device) | self.advised.mapped[device, pages] & (self.where[pages] == HOST))
 
     def holds(self, pages: np.ndarray, device: int) -> np.ndarray:
         """Which of the pages are there, or a copy of them."""
+        if not self.advised.given:
+            return np.asarray(self.where[pages] == device)
         return np.asarray((self.where[pages] == device) | self.advised.copies[device, pages])
 
     def stays(self, pages: np.ndarray, device: int) -> np.ndarray:
@@ -122,48 +126,64 @@ class Pages:
     def lacks(self, pages: np.ndarray, device: int, writes: np.ndarray | None = None) -> np.ndarray:
         """Which of the pages fault: those that are elsewhere, and those of which others have copies where they are written."""
         missing = ~self.has(pages, device)
-        return missing if writes is None else missing | writes & self.advised.copied(pages)
+        return missing if writes is None or not self.advised.given else missing | writes & self.advised.copied(pages)
 
     def wanted(self, pages: np.ndarray, device: int, writes: np.ndarray | None = None) -> np.ndarray:
         """Those of the pages that fault, each once."""
         return np.unique(pages[self.lacks(pages, device, writes)])
 
+    def _blocks(self, pages: np.ndarray) -> np.ndarray:
+        """Blocks of pages that are in order, each once."""
+        blocks = pages // self.per
+        return np.asarray(blocks[np.diff(blocks, prepend=-1) != 0])
+
+    def _places(self, pages: np.ndarray) -> list[int]:
+        """Where some of the pages are."""
+        return (np.flatnonzero(np.bincount(self.where[pages] - NOWHERE)) + NOWHERE).tolist()
+
     def neighbours(self, pages: np.ndarray, device: int) -> np.ndarray:
-        """Pages that come when these are asked for."""
-        blocks = np.unique(pages // self.per)
+        """Pages that come when these, in order, are asked for; in order, too."""
+        blocks = self._blocks(pages)
         whole = (blocks[:, None] * self.per + np.arange(self.per)).ravel()
         shape = (len(blocks), self.per)
-        wanted = np.isin(whole, pages).reshape(shape)
+        wanted = np.zeros(shape, dtype=bool)
+        wanted[np.searchsorted(blocks, pages // self.per), pages % self.per] = True
         exists = self.exists[whole].reshape(shape)
         here = self.has(whole, device).reshape(shape) & exists
-        beside = np.asarray(self.paged.fetched(wanted & ~here, here)).astype(bool) & ~here & ~self.stays(whole, device).reshape(shape)
+        beside = np.asarray(self.paged.fetched(wanted & ~here, here)).astype(bool) & ~here
+        if self.advised.given:
+            beside &= ~self.stays(whole, device).reshape(shape)
         mask = (beside | wanted) & exists
         place, page = np.nonzero(mask)
         return blocks[place] * self.per + page
 
     def bring(self, pages: np.ndarray, device: int, written: np.ndarray | None = None, forced: bool = False) -> Moved:
-        """Move pages to a device or to the host; others leave it where there is no room. The pages' blocks fit, all of them.
+        """Move pages, in order, to a device or to the host; others leave it where there is no room. The pages' blocks fit, all of them.
 
         written: those that are about to be written: nobody else has a copy then. Pages that stay on the host are mapped, unless they
         are `forced` to move.
         """
         advised, size, left, gone = self.advised, self.paged.page, 0, 0
-        blocks = np.unique(pages // self.per)
-        far = self.stays(pages, device) & (not forced)
-        mapped, pages = pages[far], pages[~far]
-        self.begin_on_host(mapped)
-        advised.mapped[device, mapped] = True
+        blocks = self._blocks(pages)
+        mapped = pages[:0]
+        if advised.given and not forced:
+            far = self.stays(pages, device)
+            mapped, pages = pages[far], pages[~far]
+            self.begin_on_host(mapped)
+            advised.mapped[device, mapped] = True
         if device != HOST and len(pages):
-            taken, held = np.unique(pages // self.per), self.held[device] > 0
+            taken, held = self._blocks(pages), self.held[device] > 0
             missing = int((~held[taken]).sum()) - (self.paged.room[device] - int(held.sum()))
             if missing > 0:
                 left, gone = self._leave(device, missing, taken)
-        shared = advised.mostly(pages) & (self.where[pages] != NOWHERE) & (self.where[pages] != device)
-        if written is not None:
-            shared &= ~np.isin(pages, written)
+        shared = advised.mostly(pages)
+        if advised.given:
+            shared &= (self.where[pages] != NOWHERE) & (self.where[pages] != device)
+            if written is not None:
+                shared &= ~np.isin(pages, written)
         came, between, made, moving_blocks = 0, {}, 0, np.zeros(len(self.used), dtype=bool)
         had = advised.copies[device, pages]
-        for source in np.unique(self.where[pages]).tolist():
+        for source in self._places(pages):
             here = self.where[pages] == source
             own = pages[here & ~had]
             if source == NOWHERE:
@@ -179,9 +199,9 @@ class Pages:
                 between[source] = int(self.dirty[own].sum() if kept else len(own)) * size
         crossing = pages[~had & (self.where[pages] != device) & (self.where[pages] != NOWHERE)]
         begins = np.diff(crossing, prepend=-2) != 1
-        runs = int(begins.sum()) - len(np.unique(crossing[begins] // self.per))
+        runs = int(begins.sum()) - len(self._blocks(crossing[begins]))
         moving = pages[~shared]
-        claims = moving[advised.copied(moving)]
+        claims = moving[advised.copied(moving)] if advised.given else moving[:0]
         moving_blocks[claims // self.per] = True
         self._drop(moving, device)
         self._settle(moving, device)
@@ -198,7 +218,7 @@ class Pages:
     def _back(self, pages: np.ndarray, made: bool, moving: np.ndarray) -> tuple[int, int]:
         """Pages are the host's: blocks of which it makes the first page, and those that come to it for the first time."""
         self.dirty[pages], self.fresh[pages] = False, True
-        blocks = np.unique(pages // self.per)
+        blocks = self._blocks(pages)
         new, again = int((~self.hosted[blocks]).sum()) if made else 0, int((moving & ~self.returned).sum())
         self.hosted[blocks] = True
         self.returned |= moving
@@ -214,17 +234,32 @@ class Pages:
         """Which of the pages are under way, so that they can't be had; who has a page of which a copy is made still has it."""
         return np.asarray((self.due[pages] > 0) & ~((self.where[pages] == device) & self.advised.copied(pages)))
 
+    def fly(self, pages: np.ndarray, group: int) -> None:
+        """Pages, each once, are under way from now on, in a group."""
+        np.add.at(self.flying, pages[self.due[pages] == 0] // self.per, 1)
+        self.due[pages] = group
+
+    def land(self, pages: np.ndarray, group: int) -> None:
+        """Those of the pages that no other group brings since are there."""
+        own = pages[self.due[pages] == group]
+        np.subtract.at(self.flying, own // self.per, 1)
+        self.due[own] = 0
+
     def alone(self, pages: np.ndarray) -> None:
         """Pages that are about to be written where they are: nobody has a copy any more."""
         self._drop(pages[self.advised.copied(pages)], HOST)
 
     def _copy(self, pages: np.ndarray, device: int) -> None:
+        if not self.advised.given:
+            return
         self.advised.copies[device, pages] = True
         if device != HOST:
             np.add.at(self.held[device], pages // self.per, 1)
 
     def _drop(self, pages: np.ndarray, to: int) -> None:
         """Copies of pages are worth nothing from now on; `to` has the page itself."""
+        if not self.advised.given:
+            return
         for holder in range(-1, len(self.held)):
             own = pages[self.advised.copies[holder, pages]]
             self.advised.copies[holder, own] = False
@@ -234,7 +269,7 @@ class Pages:
 
     def _settle(self, pages: np.ndarray, device: int) -> None:
         before = self.where[pages]
-        for source in np.unique(before):
+        for source in self._places(pages):
             if source >= 0:
                 np.subtract.at(self.held[source], pages[before == source] // self.per, 1)
         self.where[pages] = device
@@ -245,7 +280,7 @@ class Pages:
         """Bytes that leave, and those written back: blocks that are under way only where no others are left."""
         free = self.held[device] > 0
         free[stay] = False
-        settled = free & ~self.due.reshape(len(free), self.per).any(axis=1)
+        settled = free & (self.flying == 0)
         choices = np.flatnonzero(settled if int(settled.sum()) >= count else free)
         picked = np.asarray(self.paged.leaving(self.used[choices], self._lot.random(len(choices)), count))
         if len(np.unique(picked)) != count:
