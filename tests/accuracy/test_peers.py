@@ -62,8 +62,13 @@ def errors(chosen: dict[str, Row]) -> dict[str, float]:
     return found
 
 
-#: Known: eight loads of 16 bytes a thread keep no more on their way than four; atomics of all on one address take longer than on a line.
-KNOWN = {"peer_read_unroll8-blocks_16-threads_256-width_16-bytes_33554432": 0.30, "peer_atomics-threads_33792-each_4-one-address": 0.25}
+#: Known: eight loads of 16 bytes a thread keep no more on their way than four; atomics of all on one address take longer than on a line;
+#: long waits of stores are counted twice (docs/decisions/0014).
+KNOWN = {
+    "peer_read_unroll8-blocks_16-threads_256-width_16-bytes_33554432": 0.30,
+    "peer_atomics-threads_33792-each_4-one-address": 0.25,
+    "peer_write_kernel_us-blocks_528-bytes_16777216": 0.14,
+}
 
 
 def check(found: dict[str, float]) -> None:
@@ -77,7 +82,7 @@ def test_short_kernels() -> None:
     check(errors(short))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_kernel() -> None:
     found = rows()
     assert len(found) >= 75
