@@ -17,7 +17,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 ARGS   ?= device=h200 suite=smoke
 # Two workers; a file's tests stay together, so that each compiled function is built in one place.
-PYTEST ?= -n 2 --dist loadfile
+PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 # Tests start processes by the hundred: each would read every source anew where this is set.
 test quick nightly: export PYTHONDONTWRITEBYTECODE :=
