@@ -98,8 +98,8 @@ def run(device: Device, launch: Launch, options: Options, caches: Any = None, ag
     if plan.kind == "whole":
         source = traces.whole(source, contexts)
     outcome = Outcome(launch, machine, held, plan, work, placed.resident, device.clock_hz, assumed=tuple(source.assumed))
-    outcome.links_rate = device.links_rate(launch.devices, peers_of(launch.buffers))
     engine = assembled(device, machine, launch, held, len(plan.order) * size, source, caches, size)
+    outcome.links_rate = engine.links_rate()
     if again:
         engine.keep_code()
     driver = Driver(engine, source, order[plan.order].ravel(), launch.ptx.name)

@@ -65,11 +65,6 @@ class Device:
         ways = peer_tables(self.spec, self.clock_hz, devices, peers) if peers else {}
         return self.tables._replace(levels=rows, **ways)
 
-    def links_rate(self, devices: int, peers: Sequence[int]) -> float:
-        """Bytes a cycle that links to some other devices carry together, one way."""
-        ways = peer_tables(self.spec, self.clock_hz, devices, peers) if peers else None
-        return float(ways["peer_links"][np.unique(ways["peer_ways"][:, 0, 0])].sum()) if ways else 0.0
-
 
 def assemble(spec: DeviceSpec) -> Device:
     """Assemble a device; RequestError if a policy does not compile."""

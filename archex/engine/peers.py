@@ -56,6 +56,13 @@ def peer_of(paths: Any, line: int) -> int:
 
 
 @jit
+def packets_of(paths: Any, mask: int) -> tuple[float, float]:
+    """(bytes from the first sector of `mask` to the last, packets that hold them)."""
+    span = float((highest(mask) - lowest(mask) + 1) * paths.levels_int[0, I_SECTOR])
+    return span, (span + paths.link[tab.LINK_PAYLOAD] - 1.0) // paths.link[tab.LINK_PAYLOAD]
+
+
+@jit
 def cross(paths: Any, servers: Any, peer: int, direction: int, size: float, now: float) -> float:
     """Waits at the links of a way for a packet of `size` bytes."""
     delay = 0.0
@@ -135,8 +142,8 @@ def read_peer(paths: Any, functions: Any, memory: Any, unit: int, line: int, mas
     peer, sector = peer_of(paths, line), paths.levels_int[0, I_SECTOR]
     instance = paths.level_instance[1, unit]
     sectors = count(mask)
-    span = float((highest(mask) - lowest(mask) + 1) * sector)
-    headers = paths.link[tab.LINK_HEADER] * ((span + paths.link[tab.LINK_PAYLOAD] - 1.0) // paths.link[tab.LINK_PAYLOAD])
+    span, number = packets_of(paths, mask)
+    headers = paths.link[tab.LINK_HEADER] * number
     out, back, up = headers, headers + span, float(sectors * sector)
     delay = 0.0
     if paths.translation[tab.TRANSLATION_EARLY] > 0.0:
@@ -166,10 +173,8 @@ def write_peer(paths: Any, functions: Any, memory: Any, unit: int, line: int, ma
     """The wait until a written line is on its way; its place in the row CLOCK says how much later it is there."""
     peer, sector = peer_of(paths, line), paths.levels_int[0, I_SECTOR]
     instance, sectors = paths.level_instance[1, unit], count(mask)
-    header, payload = paths.link[tab.LINK_HEADER], paths.link[tab.LINK_PAYLOAD]
-    span = float((highest(mask) - lowest(mask) + 1) * sector)
-    number = (span + payload - 1.0) // payload
-    size = span + header * number
+    span, number = packets_of(paths, mask)
+    size = span + paths.link[tab.LINK_HEADER] * number
     if parts > 0 and span > sector:
         size += paths.link[tab.LINK_MASK] * number
     delay = 0.0

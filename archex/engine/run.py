@@ -221,6 +221,11 @@ class Engine:
         clean = (status | (status >> PENDING_SHIFT)) & ~dirty & int(row[I_WHOLE])
         return ~tags[(tags != EMPTY) & (clean != 0)], ~tags[(tags != EMPTY) & (dirty != 0)]
 
+    def links_rate(self) -> float:
+        """Bytes a cycle that links to the other devices whose memory is used carry together, one way; 0 where none is."""
+        first = self.paths.peer_ways[::2, 0]  # of each way there
+        return float(self.paths.peer_links[np.unique(first)].sum())
+
     def issued(self) -> np.ndarray:
         """Wave-instructions that each compute unit has issued."""
         return self.state.units[:, U_ISSUED].copy()
